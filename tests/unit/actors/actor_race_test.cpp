@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds while many send, stop and spawn at once.
+// Actors keep their promises while many threads send, stop and spawn at the same time.
 #include "race_rounds.hpp"
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
@@ -31,8 +31,9 @@ struct count {
     using reply = int;
 };
 
-// Checks that one handler runs at a time and that what comes from one sender comes in order. Now
-// and then it blocks, so that its turn goes on in another thread.
+// Checks that one handler runs at a time and that the messages of each sender arrive in order.
+// After every `blocks_every` messages the handler yields, so that its batch may continue on another
+// thread. With 0 it never yields.
 class sink : public sennit::actor<sink, item, count> {
 public:
     explicit sink(int blocks_every) : blocks_every_(blocks_every) {}
@@ -56,7 +57,8 @@ private:
 };
 
 struct go {};
-// Sends numbers to all sinks, a few at a time, so that it is stolen now and then.
+// Sends numbers to all sinks, up to ten to each in one handler call, so that a thief sometimes
+// steals the source between two calls.
 class source : public sennit::actor<source, go> {
 public:
     source(int me, std::vector<actor_ref<sink>> to) : me_(me), to_(std::move(to)) {}
@@ -81,7 +83,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(workers, on_many_workers, testing::Values(1u, 2u, 4u));
 
 // Actors and plain threads send to the same sinks.
-TEST_P(on_many_workers, each_pair_stays_in_order_and_one_handler_runs_at_a_time) {
+TEST_P(on_many_workers, messages_of_each_sender_stay_in_order_and_one_handler_runs_at_a_time) {
     for (const int blocks_every : {0, 7}) {
         actor_group group(runtime);
         std::vector<actor_ref<sink>> sinks;
@@ -100,7 +102,8 @@ TEST_P(on_many_workers, each_pair_stays_in_order_and_one_handler_runs_at_a_time)
     }
 }
 
-// Passes on what it gets, several times, and checks that it came in order.
+// Checks that the messages of each sender arrive in order, and sends 100 numbered messages to the
+// sink for each of them.
 class echo : public sennit::actor<echo, item, count> {
 public:
     echo(int me, actor_ref<sink> to) : me_(me), to_(to) {}
@@ -117,10 +120,10 @@ private:
     actor_ref<sink> to_;
 };
 
-// Several that are sent to, by an actor and by a thread, flood one: they go on behind it
-// (src/core/policy/flood_detector.hpp), and nothing is lost or comes too early, neither what they
-// send nor what is sent to them.
-TEST_P(on_many_workers, who_floods_its_receiver_stays_in_order) {
+// Four actors flood one receiver, while a strand of the runtime and a thread send to the four. The
+// runtime reschedules a flooding actor behind its receiver (src/core/policy/flood_detector.hpp). No
+// message that the four send or receive is lost or overtakes another message of its sender.
+TEST_P(on_many_workers, flooding_actors_keep_the_order_of_messages) {
     constexpr int echoes = 4, pieces = rounds / 10;
     actor_group group(runtime);
     const auto to = group.spawn<sink>(0);
@@ -139,7 +142,7 @@ TEST_P(on_many_workers, who_floods_its_receiver_stays_in_order) {
     EXPECT_EQ(to.ask(count{}).get(), echoes * 2 * pieces * echo::times);
 }
 
-// ---- slots that are used again
+// ---- reuse of slots
 
 struct whoami {
     using reply = int;
@@ -158,7 +161,7 @@ private:
     int number_;
 };
 
-TEST_P(on_many_workers, a_stale_reference_never_reaches_a_new_actor) {
+TEST_P(on_many_workers, stale_reference_never_reaches_new_actor) {
     const auto silent = sennit::set_dead_letter_handler(nullptr);
     std::vector<std::thread> threads;
     for (int t = 0; t < 3; ++t)
@@ -171,7 +174,7 @@ TEST_P(on_many_workers, a_stale_reference_never_reaches_a_new_actor) {
                 auto answer = one.ask(whoami{number});
                 if (!stale.empty()) {
                     const auto& old = stale[static_cast<std::size_t>(i) % stale.size()];
-                    old.first.tell(whoami{old.second}); // its own actor, or nobody
+                    old.first.tell(whoami{old.second}); // its own actor, or no actor
                 }
                 EXPECT_EQ(answer.get(), number);
                 stale.emplace_back(one, number);
@@ -182,7 +185,7 @@ TEST_P(on_many_workers, a_stale_reference_never_reaches_a_new_actor) {
     sennit::set_dead_letter_handler(silent);
 }
 
-// ---- ends
+// ---- termination
 
 class chatty;
 struct pass {
@@ -202,9 +205,9 @@ private:
     int seen_ = 0;
 };
 
-// Messages double all the time; the group ends them all, and what they held is freed
-// (AddressSanitizer looks).
-TEST_P(on_many_workers, a_group_ends_under_load) {
+// Each message causes two, so that the load never ends by itself. The group ends all actors, and
+// the contents of all messages are freed: AddressSanitizer checks that.
+TEST_P(on_many_workers, group_ends_its_actors_under_load) {
     const auto silent = sennit::set_dead_letter_handler(nullptr);
     for (int i = 0; i < 5; ++i) {
         actor_group group(runtime);
@@ -220,7 +223,7 @@ TEST_P(on_many_workers, a_group_ends_under_load) {
     sennit::set_dead_letter_handler(silent);
 }
 
-TEST_P(on_many_workers, a_question_and_an_end_race) {
+TEST_P(on_many_workers, ask_that_races_with_stop_gets_answer_or_actor_down) {
     const auto silent = sennit::set_dead_letter_handler(nullptr);
     for (int i = 0; i < rounds / 10; ++i) {
         actor_group group(runtime);
@@ -249,7 +252,7 @@ private:
     std::shared_ptr<std::atomic<bool>> end_;
 };
 
-TEST(actor_fairness, one_that_sends_to_itself_starves_nobody) {
+TEST(actor_fairness, actor_that_sends_to_itself_starves_no_other_task) {
     sennit::runtime runtime({.workers = 1});
     actor_group group(runtime);
     auto end = std::make_shared<std::atomic<bool>>(false);
@@ -265,15 +268,14 @@ TEST(actor_fairness, one_that_sends_to_itself_starves_nobody) {
     group.join();
 }
 
-// A handler that does not come to an end keeps its worker; another one takes over what had best run
-// there.
-TEST(actor_fairness, mail_for_a_stuck_workers_actor_is_handled_by_another) {
+// A handler that does not return occupies its worker. The other worker takes over the actor that
+// prefers to run there.
+TEST(actor_fairness, another_worker_handles_messages_for_actor_of_stuck_worker) {
     struct stuck : sennit::actor<stuck, go> {
         explicit stuck(std::atomic<int>& s) : state(s) {}
         void on(go) {
             state = 1;
-            while (state != 2)
-                std::this_thread::yield(); // the worker's thread: it is not given back
+            while (state != 2) std::this_thread::yield(); // yields the thread, but keeps the worker
         }
         std::atomic<int>& state;
     };
@@ -293,7 +295,7 @@ TEST(actor_fairness, mail_for_a_stuck_workers_actor_is_handled_by_another) {
 
 // ---- overload
 
-TEST_P(on_many_workers, senders_wait_for_a_slow_receiver_and_nothing_is_lost) {
+TEST_P(on_many_workers, senders_wait_for_slow_receiver_and_lose_no_message) {
     actor_group group(runtime);
     auto slow = group.spawn<sink>({.mailbox = 4}, 3);
     std::vector<sennit::fiber> fibers;
@@ -304,7 +306,7 @@ TEST_P(on_many_workers, senders_wait_for_a_slow_receiver_and_nothing_is_lost) {
         });
     for (auto& one : fibers) one.join();
     int sum = 0;
-    for (;;) // the question may find no room
+    for (;;) // the question may find the mailbox full
         if (auto answer = slow.ask(count{}, std::chrono::seconds(30))) {
             sum = *answer;
             break;

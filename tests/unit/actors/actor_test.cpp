@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one actor promises: its answers, its end, its mailbox.
+// The promises of a single actor: its answers, its end, its mailbox.
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
 
@@ -32,7 +32,7 @@ struct leave {};
 struct own {
     std::unique_ptr<int> number;
 };
-struct hold { // does not return before `until` is set
+struct hold { // keeps the handler inside until the test sets `until`
     std::shared_ptr<sennit::event> begun, until;
 };
 
@@ -42,7 +42,7 @@ public:
         : sum_(start), ends_(std::move(ends)) {}
     void on(add m) { sum_ += m.n; }
     int on(total) { return sum_; }
-    void on(fail) { throw std::runtime_error("as wanted"); }
+    void on(fail) { throw std::runtime_error("thrown on purpose"); }
     void on(leave) { stop(); }
     void on(own m) { sum_ += *m.number; }
     void on(const hold& m) {
@@ -69,11 +69,11 @@ struct actors : testing::Test {
     ~actors() override { sennit::set_dead_letter_handler(silent); }
 };
 
-TEST_F(actors, a_reference_is_eight_bytes) {
+TEST_F(actors, reference_occupies_eight_bytes) {
     EXPECT_EQ(sizeof(actor_ref<counter>), 8u);
 }
 
-TEST_F(actors, references_have_an_order_and_a_hash) {
+TEST_F(actors, references_have_order_and_hash) {
     std::vector<actor_ref<counter>> all;
     for (int i = 0; i < 10; ++i) all.push_back(group.spawn<counter>());
     std::map<sennit::any_ref, std::size_t> sorted;
@@ -90,26 +90,26 @@ TEST_F(actors, references_have_an_order_and_a_hash) {
               std::hash<sennit::any_ref>()(all[0]));
 }
 
-TEST_F(actors, messages_from_a_thread_are_handled_in_order_and_answered) {
+TEST_F(actors, actor_handles_messages_of_thread_in_order_and_answers) {
     auto c = group.spawn<counter>(1);
     for (int i = 0; i < 100; ++i) c.tell(add{i});
     EXPECT_EQ(c.ask(total{}).get(), 4951);
 }
 
-TEST_F(actors, a_message_may_be_only_movable) {
+TEST_F(actors, message_may_be_move_only) {
     auto c = group.spawn<counter>();
     c.tell(own{std::make_unique<int>(7)});
     EXPECT_EQ(c.ask(total{}).get(), 7);
 }
 
-TEST_F(actors, an_ask_with_a_limit_returns_the_answer_in_time) {
+TEST_F(actors, ask_with_limit_returns_answer_in_time) {
     auto c = group.spawn<counter>(5);
     auto answer = c.ask(total{}, 10s);
     ASSERT_TRUE(answer);
     EXPECT_EQ(*answer, 5);
 }
 
-TEST_F(actors, an_ask_returns_at_its_limit_and_the_late_answer_goes_to_nobody) {
+TEST_F(actors, ask_returns_at_its_limit_and_drops_late_answer) {
     auto c = group.spawn<counter>(5);
     hold held = a_hold();
     c.tell(held);
@@ -122,7 +122,7 @@ TEST_F(actors, an_ask_returns_at_its_limit_and_the_late_answer_goes_to_nobody) {
     EXPECT_EQ(c.ask(total{}).get(), 5);
 }
 
-TEST_F(actors, who_asks_an_ended_actor_learns_it_at_once) {
+TEST_F(actors, ask_of_ended_actor_fails_immediately) {
     auto c = group.spawn<counter>();
     c.stop();
     group.join();
@@ -132,7 +132,7 @@ TEST_F(actors, who_asks_an_ended_actor_learns_it_at_once) {
     EXPECT_FALSE(c.alive());
 }
 
-TEST_F(actors, who_waits_for_an_answer_learns_of_the_end_meanwhile) {
+TEST_F(actors, pending_ask_fails_when_actor_ends) {
     auto c = group.spawn<counter>();
     hold held = a_hold();
     c.tell(held);
@@ -143,7 +143,7 @@ TEST_F(actors, who_waits_for_an_answer_learns_of_the_end_meanwhile) {
     EXPECT_THROW(wanted.get(), sennit::ask_failed);
 }
 
-TEST_F(actors, nobody_is_told_nothing) {
+TEST_F(actors, message_to_null_reference_is_dead_letter) {
     const auto before = sennit::dead_letters();
     actor_ref<counter> nobody;
     EXPECT_EQ(nobody.try_tell(add{1}), send_status::dead);
@@ -151,7 +151,7 @@ TEST_F(actors, nobody_is_told_nothing) {
     EXPECT_EQ(sennit::dead_letters(), before + 1);
 }
 
-TEST_F(actors, an_exception_ends_its_actor_only_and_reaches_the_join) {
+TEST_F(actors, exception_ends_only_its_actor_and_reaches_join) {
     auto ends = std::make_shared<std::atomic<int>>(0);
     auto bad = group.spawn<counter>(0, ends);
     auto good = group.spawn<counter>(3);
@@ -164,7 +164,7 @@ TEST_F(actors, an_exception_ends_its_actor_only_and_reaches_the_join) {
     EXPECT_FALSE(bad.alive());
 }
 
-TEST_F(actors, what_follows_a_stop_is_a_dead_letter_with_its_sender) {
+TEST_F(actors, messages_behind_stop_are_dead_letters) {
     const auto before = sennit::dead_letters();
     auto c = group.spawn<counter>();
     hold held = a_hold();
@@ -176,11 +176,11 @@ TEST_F(actors, what_follows_a_stop_is_a_dead_letter_with_its_sender) {
     held.until->set();
     group.join();
     while (sennit::dead_letters() < before + 2)
-        std::this_thread::yield(); // the turn goes on after the end
+        std::this_thread::yield(); // the batch continues after the end
     EXPECT_EQ(sennit::dead_letters(), before + 2);
 }
 
-TEST_F(actors, a_kill_overtakes_what_was_sent_before) {
+TEST_F(actors, kill_overtakes_earlier_messages) {
     auto ends = std::make_shared<std::atomic<int>>(0);
     auto c = group.spawn<counter>(0, ends);
     hold first = a_hold(), never = a_hold();
@@ -193,7 +193,7 @@ TEST_F(actors, a_kill_overtakes_what_was_sent_before) {
     EXPECT_EQ(*ends, 1);
 }
 
-TEST_F(actors, a_group_ends_its_actors_when_it_dies) {
+TEST_F(actors, group_destructor_ends_its_actors) {
     auto ends = std::make_shared<std::atomic<int>>(0);
     actor_ref<counter> one;
     {
@@ -205,16 +205,16 @@ TEST_F(actors, a_group_ends_its_actors_when_it_dies) {
     EXPECT_FALSE(one.alive());
 }
 
-TEST_F(actors, an_actor_of_a_stopped_group_ends_at_once) {
+TEST_F(actors, actor_of_stopped_group_ends_immediately) {
     group.stop();
     auto c = group.spawn<counter>();
     group.join();
     EXPECT_FALSE(c.alive());
 }
 
-TEST_F(actors, a_constructor_that_throws_leaves_nothing) {
+TEST_F(actors, throwing_constructor_leaves_no_actor) {
     struct bad : sennit::actor<bad, add> {
-        bad() { throw std::runtime_error("as wanted"); }
+        bad() { throw std::runtime_error("thrown on purpose"); }
         void on(add) {}
     };
     EXPECT_THROW(group.spawn<bad>(), std::runtime_error);
@@ -222,13 +222,13 @@ TEST_F(actors, a_constructor_that_throws_leaves_nothing) {
     group.join();
 }
 
-// Its constructor may have given its address to others: no later actor has it.
-TEST_F(actors, an_actor_that_was_not_made_leaves_an_address_of_nobody) {
+// A constructor may publish its actor's address and then throw: no later actor has that address.
+TEST_F(actors, failed_spawn_leaves_address_of_no_actor) {
     static actor_ref<counter> kept;
     struct bad : sennit::actor<bad, add> {
         bad() {
             kept = actor_ref<counter>(address());
-            throw std::runtime_error("as wanted");
+            throw std::runtime_error("thrown on purpose");
         }
         void on(add) {}
     };
@@ -241,11 +241,11 @@ TEST_F(actors, an_actor_that_was_not_made_leaves_an_address_of_nobody) {
     }
 }
 
-TEST_F(actors, an_actor_is_made_by_spawn_only) {
+TEST_F(actors, only_spawn_constructs_actor) {
     EXPECT_THROW(counter(), std::logic_error);
 }
 
-TEST_F(actors, an_actor_has_a_name_and_is_found_by_it) {
+TEST_F(actors, group_finds_actor_by_name) {
     auto c = group.spawn<counter>({.name = "the counter"}, 9);
     auto found = group.find<counter>("the counter");
     ASSERT_TRUE(found);
@@ -253,7 +253,7 @@ TEST_F(actors, an_actor_has_a_name_and_is_found_by_it) {
     EXPECT_FALSE(group.find<counter>("another"));
 }
 
-TEST_F(actors, a_pinned_actor_runs_on_its_worker) {
+TEST_F(actors, pinned_actor_runs_on_its_worker) {
     struct where {
         using reply = std::thread::id;
     };
@@ -266,9 +266,9 @@ TEST_F(actors, a_pinned_actor_runs_on_its_worker) {
     EXPECT_THROW(group.spawn<pinned>({.worker = 9}), std::invalid_argument);
 }
 
-// ---- references for less
+// ---- references for part of a protocol
 
-TEST_F(actors, a_reference_for_part_of_the_protocol_reaches_any_actor_with_it) {
+TEST_F(actors, partial_reference_reaches_any_actor_that_accepts_its_messages) {
     struct other : sennit::actor<other, total, add> {
         void on(add m) { n -= m.n; }
         int on(total) { return n; }
@@ -281,7 +281,7 @@ TEST_F(actors, a_reference_for_part_of_the_protocol_reaches_any_actor_with_it) {
     EXPECT_EQ(both[1].ask(total{}).get(), -4);
 }
 
-// ---- questions that others answer
+// ---- questions that another actor answers, or that an actor answers later
 
 struct front : sennit::actor<front, total> {
     explicit front(actor_ref<counter> to) : back(to) {}
@@ -289,7 +289,7 @@ struct front : sennit::actor<front, total> {
     actor_ref<counter> back;
 };
 
-TEST_F(actors, a_question_is_passed_on) {
+TEST_F(actors, actor_forwards_question) {
     auto back = group.spawn<counter>(11);
     auto f = group.spawn<front>(back);
     EXPECT_EQ(f.ask(total{}).get(), 11);
@@ -304,7 +304,7 @@ struct late : sennit::actor<late, total, add> {
     std::vector<sennit::reply_to<int>> kept;
 };
 
-TEST_F(actors, an_answer_may_come_later_and_a_kept_duty_dies_with_its_actor) {
+TEST_F(actors, answer_may_come_later_and_kept_reply_fails_with_its_actor) {
     auto a = group.spawn<late>();
     auto first = a.ask(total{});
     a.tell(add{6});
@@ -323,7 +323,7 @@ struct asker : sennit::actor<asker, total, actor_ref<asker>> {
     actor_ref<asker> other;
 };
 
-TEST_F(actors, a_circle_of_questions_is_reported) {
+TEST_F(actors, ask_reports_circle_of_questions) {
     auto a = group.spawn<asker>();
     auto b = group.spawn<asker>();
     a.tell(b);
@@ -331,9 +331,9 @@ TEST_F(actors, a_circle_of_questions_is_reported) {
     EXPECT_EQ(a.ask(total{}).get(), -static_cast<int>(sennit::ask_error::cycle));
 }
 
-// Also one of one, and one that is closed by a question that waits for ever; who waits outside of
-// it gets its answer.
-TEST_F(actors, a_circle_of_any_length_is_reported) {
+// A circle may consist of one actor, and a question without a time limit may close it. An actor
+// outside the circle that asks a member gets its answer.
+TEST_F(actors, ask_reports_circle_of_any_length) {
     struct waits : sennit::actor<waits, total, actor_ref<waits>> {
         void on(actor_ref<waits> m) { other = m; }
         int on(total) {
@@ -352,7 +352,7 @@ TEST_F(actors, a_circle_of_any_length_is_reported) {
     }
 }
 
-// ---- mailboxes with a bound
+// ---- bounded mailboxes
 
 struct bounded : actors {
     actor_ref<counter> full_one(enum sennit::overflow how) {
@@ -365,34 +365,34 @@ struct bounded : actors {
     }
     int let_go(const actor_ref<counter>& c) {
         held.until->set();
-        for (;;) // the question may find no room
+        for (;;) // the question may find the mailbox full
             if (auto sum = c.ask(total{}, 10s)) return *sum;
     }
     hold held = a_hold();
 };
 
-TEST_F(bounded, a_full_mailbox_refuses) {
+TEST_F(bounded, full_mailbox_refuses_message) {
     auto c = full_one(sennit::overflow::fail);
     EXPECT_EQ(c.try_tell(add{4}), send_status::full);
     EXPECT_EQ(c.send(add{4}), send_status::full);
     EXPECT_EQ(let_go(c), 3);
 }
 
-TEST_F(bounded, a_full_mailbox_drops_the_newest) {
+TEST_F(bounded, full_mailbox_drops_newest_message) {
     auto c = full_one(sennit::overflow::drop_newest);
     c.tell(add{4});
     EXPECT_EQ(let_go(c), 3);
 }
 
-TEST_F(bounded, a_full_mailbox_drops_the_oldest) {
+TEST_F(bounded, full_mailbox_drops_oldest_message) {
     auto c = full_one(sennit::overflow::drop_oldest);
     EXPECT_EQ(c.try_tell(add{4}), send_status::sent);
-    auto sum = c.ask(total{}); // drops one more
+    auto sum = c.ask(total{}); // drops one more message
     held.until->set();
     EXPECT_EQ(sum.get(), 4);
 }
 
-TEST_F(bounded, a_sender_waits_for_room) {
+TEST_F(bounded, sender_waits_for_room) {
     auto c = full_one(sennit::overflow::suspend);
     EXPECT_EQ(c.try_tell(add{4}), send_status::full);
     std::thread sender([&] { EXPECT_EQ(c.send(add{8}), send_status::sent); });
@@ -401,10 +401,10 @@ TEST_F(bounded, a_sender_waits_for_room) {
     EXPECT_EQ(let_go(c), 11);
 }
 
-TEST_F(bounded, a_sender_that_waits_learns_of_the_end) {
+TEST_F(bounded, waiting_sender_learns_of_receivers_end) {
     auto c = full_one(sennit::overflow::suspend);
-    std::thread sender(
-        [&] { EXPECT_NE(c.send(add{8}), send_status::full); }); // it may get in before the end
+    // The message may enter before the end.
+    std::thread sender([&] { EXPECT_NE(c.send(add{8}), send_status::full); });
     c.kill();
     held.until->set();
     sender.join();
@@ -420,7 +420,7 @@ struct linked : sennit::actor<linked, fail, leave> {
     explicit linked(sennit::address_of_actor to) {
         if (to) link(to);
     }
-    void on(fail) { throw std::runtime_error("as wanted"); }
+    void on(fail) { throw std::runtime_error("thrown on purpose"); }
     void on(leave) { stop(); }
 };
 
@@ -449,11 +449,11 @@ struct watcher : sennit::actor<watcher, observe, sennit::down, gone, how_many> {
     sennit::reply_to<int> wanted;
 };
 
-TEST_F(actors, who_watches_learns_how_an_actor_ended) {
+TEST_F(actors, watcher_learns_how_actor_ended) {
     for (const bool by_error : {false, true}) {
         auto c = group.spawn<counter>();
         auto w = group.spawn<watcher>();
-        w.ask(observe{c}).get(); // it watches now
+        w.ask(observe{c}).get(); // from now on it watches
         auto end = w.ask(gone{});
         if (by_error)
             c.tell(fail{});
@@ -463,12 +463,12 @@ TEST_F(actors, who_watches_learns_how_an_actor_ended) {
                                                        : sennit::exit_reason::normal));
         w.stop();
     }
-    group.join(); // the error was told to somebody: it is not thrown
+    group.join(); // the watcher got the error: join throws none
 }
 
-TEST_F(actors, who_spawns_may_name_a_watcher_that_misses_no_end) {
+TEST_F(actors, watcher_named_at_spawn_misses_no_end) {
     struct at_once : sennit::actor<at_once, fail> {
-        at_once() { throw std::runtime_error("as wanted"); }
+        at_once() { throw std::runtime_error("thrown on purpose"); }
         void on(fail) {}
     };
     auto w = group.spawn<watcher>();
@@ -476,10 +476,10 @@ TEST_F(actors, who_spawns_may_name_a_watcher_that_misses_no_end) {
     auto c = group.spawn<counter>({.watcher = w.address()});
     c.tell(fail{});
     EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::error));
-    EXPECT_EQ(w.ask(how_many{}).get(), 1) << "nobody is told of what was never made";
+    EXPECT_EQ(w.ask(how_many{}).get(), 1) << "a failed spawn sends no down message";
 }
 
-TEST_F(actors, a_watch_of_an_ended_actor_tells_at_once) {
+TEST_F(actors, watch_of_ended_actor_reports_immediately) {
     auto c = group.spawn<counter>();
     c.stop();
     group.join();
@@ -488,7 +488,7 @@ TEST_F(actors, a_watch_of_an_ended_actor_tells_at_once) {
     EXPECT_EQ(w.ask(gone{}).get(), static_cast<int>(sennit::exit_reason::unknown));
 }
 
-TEST_F(actors, news_of_an_end_comes_to_a_full_mailbox_too) {
+TEST_F(actors, down_message_enters_full_mailbox) {
     struct narrow : sennit::actor<narrow, hold, add, sennit::down, gone> {
         narrow(const actor_ref<counter>& of) { watch(of); }
         void on(const hold& m) {
@@ -510,12 +510,13 @@ TEST_F(actors, news_of_an_end_comes_to_a_full_mailbox_too) {
     c.stop();
     while (c.alive()) std::this_thread::yield();
     held.until->set();
-    for (;;) // the question may find no room
+    for (;;) // the question may find the mailbox full
         if (auto seen = n.ask(gone{}, 10s); seen && *seen == 1) break;
 }
 
-// What it watches may have ended before, and may end while, its constructor runs.
-TEST_F(actors, a_constructor_may_watch) {
+// An actor that a constructor watches may have ended before, and may end while the constructor
+// runs.
+TEST_F(actors, constructor_may_watch) {
     struct from_birth : sennit::actor<from_birth, sennit::down, gone> {
         from_birth(const actor_ref<counter>& before, const actor_ref<counter>& meanwhile) {
             watch(before);
@@ -545,11 +546,11 @@ TEST_F(actors, a_constructor_may_watch) {
     }
 }
 
-TEST_F(actors, a_constructor_that_watches_may_throw) {
+TEST_F(actors, constructor_that_watches_may_throw) {
     struct bad : sennit::actor<bad, sennit::down> {
         explicit bad(const actor_ref<counter>& of) {
             watch(of);
-            throw std::runtime_error("as wanted");
+            throw std::runtime_error("thrown on purpose");
         }
         void on(const sennit::down&) {}
     };
@@ -560,7 +561,7 @@ TEST_F(actors, a_constructor_that_watches_may_throw) {
     EXPECT_THROW(group.spawn<bad>(c), std::runtime_error);
 }
 
-TEST_F(actors, an_error_ends_those_that_are_linked) {
+TEST_F(actors, error_ends_linked_actors) {
     auto a = group.spawn<linked>(sennit::address_of_actor());
     auto b = group.spawn<linked>(a.address());
     auto c = group.spawn<linked>(b.address());
@@ -569,7 +570,7 @@ TEST_F(actors, an_error_ends_those_that_are_linked) {
     EXPECT_FALSE(b.alive() || c.alive());
 }
 
-TEST_F(actors, a_normal_end_ends_nobody_else) {
+TEST_F(actors, normal_end_ends_no_linked_actor) {
     auto a = group.spawn<linked>(sennit::address_of_actor());
     auto b = group.spawn<linked>(a.address());
     a.tell(leave{});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that come later, and that must not come once they were cancelled.
+// Timers of actors: their messages arrive later, and not after a successful cancel().
 #include "until.hpp"
 
 #include <atomic>
@@ -53,8 +53,8 @@ private:
 };
 
 struct timers_of_actors : actor_tests::with_actors {
-    // Returns when a message with that delay has come: those that were due before it are on their
-    // way.
+    // Returns when a timer message with this delay has been handled. By then, timer messages that
+    // were due before it have been sent.
     void let_pass(std::chrono::nanoseconds delay) {
         auto other = group.spawn<bell>();
         sennit::tell_after(other, delay, tick{});
@@ -63,7 +63,7 @@ struct timers_of_actors : actor_tests::with_actors {
     }
 };
 
-TEST_F(timers_of_actors, a_message_comes_later_and_not_early) {
+TEST_F(timers_of_actors, message_arrives_after_its_delay_and_not_before) {
     auto b = group.spawn<bell>();
     const auto begin = clock::now();
     auto alarm = sennit::tell_after(b, 3ms, tick{});
@@ -71,29 +71,29 @@ TEST_F(timers_of_actors, a_message_comes_later_and_not_early) {
     until([&] { return b.ask(ticks{}).get() == 1; });
     EXPECT_GE(clock::now() - begin, 3ms);
     EXPECT_FALSE(alarm.pending());
-    EXPECT_FALSE(alarm.cancel()) << "it has been handled";
+    EXPECT_FALSE(alarm.cancel()) << "the message has been handled";
 }
 
-TEST_F(timers_of_actors, a_delay_that_is_over_is_none) {
+TEST_F(timers_of_actors, delay_of_zero_or_less_sends_immediately) {
     auto b = group.spawn<bell>();
     sennit::tell_after(b, -5s, tick{});
     sennit::tell_after(b, 0s, tick{});
     until([&] { return b.ask(ticks{}).get() == 2; });
 }
 
-TEST_F(timers_of_actors, a_cancelled_one_does_not_come) {
+TEST_F(timers_of_actors, cancelled_message_does_not_arrive) {
     auto b = group.spawn<bell>();
     auto alarm = sennit::tell_after(b, 2ms, tick{});
     int came = 0;
-    for (; !alarm.cancel(); ++came) alarm = sennit::tell_after(b, 2ms, tick{}); // on a busy machine
+    for (; !alarm.cancel(); ++came) alarm = sennit::tell_after(b, 2ms, tick{}); // fired first
     auto copy = alarm;
-    EXPECT_FALSE(copy.cancel()) << "once only";
+    EXPECT_FALSE(copy.cancel()) << "a second cancel has no effect";
     EXPECT_FALSE(copy.pending());
     let_pass(4ms);
     EXPECT_EQ(b.ask(ticks{}).get(), came);
 }
 
-TEST_F(timers_of_actors, a_cancelled_one_does_not_come_even_when_its_message_waits_in_the_mailbox) {
+TEST_F(timers_of_actors, cancelled_message_is_not_handled_even_if_it_waits_in_mailbox) {
     auto b = group.spawn<bell>();
     held in_hand;
     b.tell(in_hand);
@@ -105,10 +105,10 @@ TEST_F(timers_of_actors, a_cancelled_one_does_not_come_even_when_its_message_wai
     EXPECT_TRUE(often.cancel());
     in_hand.until->set();
     EXPECT_EQ(b.ask(ticks{}).get(), 0);
-    EXPECT_EQ(sennit::metrics_of(b)->handled, 4u) << "both were in the mailbox";
+    EXPECT_EQ(sennit::metrics_of(b)->handled, 4u) << "both timer messages were in the mailbox";
 }
 
-TEST_F(timers_of_actors, one_repeats_until_its_own_handler_cancels_it) {
+TEST_F(timers_of_actors, timer_repeats_until_its_own_handler_cancels_it) {
     auto b = group.spawn<bell>();
     b.tell(repeat{100us, 5});
     until([&] { return b.ask(ticks{}).get() >= 5; });
@@ -116,7 +116,7 @@ TEST_F(timers_of_actors, one_repeats_until_its_own_handler_cancels_it) {
     EXPECT_EQ(b.ask(ticks{}).get(), 5);
 }
 
-TEST_F(timers_of_actors, a_repeating_one_has_one_message_in_the_mailbox_at_most) {
+TEST_F(timers_of_actors, repeating_timer_has_at_most_one_message_in_mailbox) {
     auto b = group.spawn<bell>();
     held in_hand;
     b.tell(repeat{100us, 1});
@@ -128,10 +128,11 @@ TEST_F(timers_of_actors, a_repeating_one_has_one_message_in_the_mailbox_at_most)
     let_pass(1ms);
     const auto before = sennit::metrics_of(b)->handled;
     EXPECT_EQ(b.ask(ticks{}).get(), 1);
-    EXPECT_EQ(sennit::metrics_of(b)->handled, before + 1) << "cancelled ones came in the mailbox";
+    EXPECT_EQ(sennit::metrics_of(b)->handled, before + 1)
+        << "cancelled timer messages entered the mailbox";
 }
 
-TEST_F(timers_of_actors, a_mailbox_with_a_bound_does_not_count_them) {
+TEST_F(timers_of_actors, bounded_mailbox_does_not_count_timer_messages) {
     auto b = group.spawn<bell>({.mailbox = 1, .overflow = sennit::overflow::fail});
     held in_hand;
     b.tell(in_hand);
@@ -146,7 +147,7 @@ TEST_F(timers_of_actors, a_mailbox_with_a_bound_does_not_count_them) {
     });
 }
 
-TEST_F(timers_of_actors, an_ended_actors_timers_are_gone_and_are_no_dead_letters) {
+TEST_F(timers_of_actors, end_of_actor_removes_its_timers_without_dead_letters) {
     const auto letters = sennit::dead_letters();
     const auto load = std::make_shared<int>(0);
     auto b = group.spawn<bell>();
@@ -165,7 +166,7 @@ TEST_F(timers_of_actors, an_ended_actors_timers_are_gone_and_are_no_dead_letters
     EXPECT_EQ(sennit::dead_letters(), letters);
 }
 
-TEST_F(timers_of_actors, a_constructor_may_arm_one_for_its_own_actor) {
+TEST_F(timers_of_actors, constructor_may_arm_timer_for_its_own_actor) {
     for (int i = 0; i < 100; ++i) {
         auto b = group.spawn<bell>(0ns);
         until([&] { return b.ask(ticks{}).get() == 1; });
@@ -173,7 +174,7 @@ TEST_F(timers_of_actors, a_constructor_may_arm_one_for_its_own_actor) {
     }
 }
 
-TEST_F(timers_of_actors, a_period_must_be_positive) {
+TEST_F(timers_of_actors, tell_every_refuses_period_that_is_not_positive) {
     auto b = group.spawn<bell>();
     EXPECT_THROW(sennit::tell_every(b, 0s, tick{}), std::invalid_argument);
     EXPECT_THROW(sennit::tell_every(b, -1s, tick{}), std::invalid_argument);
@@ -183,13 +184,13 @@ TEST_F(timers_of_actors, a_period_must_be_positive) {
 
 struct brittle {
     brittle() = default;
-    brittle(const brittle&) { throw std::runtime_error("as wanted"); }
+    brittle(const brittle&) { throw std::runtime_error("thrown on purpose"); }
     brittle(brittle&&) noexcept = default;
 };
 struct takes_brittle : sennit::actor<takes_brittle, brittle> {
-    void on(const brittle&) { FAIL() << "there is no copy"; }
+    void on(const brittle&) { FAIL() << "the message cannot be copied"; }
 };
-TEST_F(timers_of_actors, a_copy_that_throws_ends_the_receiver) {
+TEST_F(timers_of_actors, message_copy_that_throws_ends_receiver) {
     auto t = group.spawn<takes_brittle>();
     auto beat = sennit::tell_every(t, 1us, brittle{});
     EXPECT_THROW(group.join(), std::runtime_error);
@@ -205,8 +206,8 @@ struct sum_up : sennit::actor<sum_up, one_less, ticks> {
     int seen = 0;
 };
 
-// Each message is handled, or its cancelling said that it would not be.
-TEST_F(timers_of_actors, each_is_handled_or_cancelled) {
+// The receiver handles each message, or cancel() returned true for it.
+TEST_F(timers_of_actors, each_message_is_handled_or_cancelled) {
     constexpr int threads = 3, each = 400;
     auto s = group.spawn<sum_up>();
     std::atomic<int> cancelled{0};
@@ -227,9 +228,9 @@ TEST_F(timers_of_actors, each_is_handled_or_cancelled) {
     EXPECT_EQ(s.ask(ticks{}).get(), threads * each - cancelled);
 }
 
-// Receivers end while timers of theirs are armed, fire, and are cancelled: nothing is left, nothing
-// comes twice.
-TEST_F(timers_of_actors, ends_race_with_timers) {
+// Receivers end while their timers are armed, fire, and are cancelled. No message is left over, and
+// no message arrives twice.
+TEST_F(timers_of_actors, ends_of_actors_race_with_their_timers) {
     const auto load = std::make_shared<int>(0);
     for (int round = 0; round < 100; ++round) {
         auto b = group.spawn<bell>();
@@ -244,7 +245,8 @@ TEST_F(timers_of_actors, ends_race_with_timers) {
         other.join();
     }
     group.join();
-    until([&] { return load.use_count() == 1; }); // the last turn may still give its mail back
+    // The last batch may still be freeing its messages.
+    until([&] { return load.use_count() == 1; });
 }
 
 } // namespace

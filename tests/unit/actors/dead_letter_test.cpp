@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of messages that nobody handles, and who is told.
+// Dead letters: which messages become one, and which handler receives it.
 #include "sennit/actor/dead_letter.hpp"
 
 #include "sennit/actor.hpp"
@@ -36,7 +36,7 @@ struct typed : sennit::actor<typed, number, wait_here, finish> {
 };
 struct open : sennit::open_actor<open> {};
 
-// What a handler saw; the message as a number.
+// A dead letter that a handler received, and the number in it, or -1 for a message of another type.
 struct seen {
     sennit::dead_letter letter;
     int n;
@@ -72,7 +72,7 @@ struct dead_letters : testing::Test {
     ~dead_letters() override { sennit::set_dead_letter_handler(before_it); }
 };
 
-TEST_F(dead_letters, a_fallback_handler_gets_what_is_sent_to_an_ended_actor) {
+TEST_F(dead_letters, fallback_handler_receives_messages_to_ended_actor) {
     sennit::fallback_handler shown(runtime, seen.writer());
     auto a = group.spawn<typed>();
     a.stop();
@@ -82,10 +82,10 @@ TEST_F(dead_letters, a_fallback_handler_gets_what_is_sent_to_an_ended_actor) {
     EXPECT_EQ(seen.all[0].n, 7);
     EXPECT_EQ(seen.all[0].letter.receiver, a.address());
     EXPECT_EQ(seen.all[0].letter.why, sennit::dead_letter_reason::ended);
-    EXPECT_EQ(process_wide, 0) << "the fallback takes its place";
+    EXPECT_EQ(process_wide, 0) << "the fallback handler replaces the process-wide one";
 }
 
-TEST_F(dead_letters, a_fallback_handler_gets_what_lay_in_the_mailbox_of_one_that_ended) {
+TEST_F(dead_letters, fallback_handler_receives_messages_left_in_mailbox_of_ended_actor) {
     sennit::fallback_handler shown(runtime, seen.writer());
     auto a = group.spawn<typed>();
     wait_here held{std::make_shared<sennit::event>(), std::make_shared<sennit::event>()};
@@ -101,7 +101,7 @@ TEST_F(dead_letters, a_fallback_handler_gets_what_lay_in_the_mailbox_of_one_that
     EXPECT_EQ(seen.all[1].letter.receiver, a.address());
 }
 
-TEST_F(dead_letters, a_fallback_handler_gets_what_finds_no_room) {
+TEST_F(dead_letters, fallback_handler_receives_message_that_full_mailbox_refused) {
     sennit::fallback_handler shown(runtime, seen.writer());
     auto a = group.spawn<typed>({.mailbox = 1, .overflow = sennit::overflow::fail});
     wait_here held{std::make_shared<sennit::event>(), std::make_shared<sennit::event>()};
@@ -118,7 +118,7 @@ TEST_F(dead_letters, a_fallback_handler_gets_what_finds_no_room) {
     group.join();
 }
 
-TEST_F(dead_letters, a_fallback_handler_gets_the_oldest_that_had_to_go) {
+TEST_F(dead_letters, fallback_handler_receives_dropped_oldest_message) {
     sennit::fallback_handler shown(runtime, seen.writer());
     auto a = group.spawn<typed>({.mailbox = 1, .overflow = sennit::overflow::drop_oldest});
     wait_here held{std::make_shared<sennit::event>(), std::make_shared<sennit::event>()};
@@ -132,7 +132,7 @@ TEST_F(dead_letters, a_fallback_handler_gets_the_oldest_that_had_to_go) {
     EXPECT_EQ(seen.all[0].letter.why, sennit::dead_letter_reason::full);
 }
 
-TEST_F(dead_letters, a_fallback_handler_gets_what_an_actor_has_no_handler_for) {
+TEST_F(dead_letters, fallback_handler_receives_messages_without_handler) {
     sennit::fallback_handler shown(runtime, seen.writer());
     auto o = group.spawn<open>();
     auto t = group.spawn<typed>();
@@ -146,7 +146,7 @@ TEST_F(dead_letters, a_fallback_handler_gets_what_an_actor_has_no_handler_for) {
     EXPECT_TRUE(o.alive() && t.alive());
 }
 
-TEST_F(dead_letters, a_group_has_a_fallback_of_its_own_for_what_its_actors_do_not_handle) {
+TEST_F(dead_letters, fallback_handler_of_group_receives_messages_without_handler) {
     notes of_group, of_other;
     sennit::actor_group elsewhere(runtime);
     sennit::fallback_handler shown(runtime, seen.writer());
@@ -154,7 +154,7 @@ TEST_F(dead_letters, a_group_has_a_fallback_of_its_own_for_what_its_actors_do_no
     sennit::fallback_handler outer(elsewhere, of_other.writer());
     group.spawn<open>().tell(number{1});
     elsewhere.spawn<open>().tell(number{2});
-    sennit::actor_ref<open>().tell(number{3}); // nobody, from a thread that belongs to no runtime
+    sennit::actor_ref<open>().tell(number{3}); // no actor, and a thread outside all runtimes
     of_group.wait_for(1);
     of_other.wait_for(1);
     EXPECT_EQ(of_group.all[0].n, 1);
@@ -163,7 +163,7 @@ TEST_F(dead_letters, a_group_has_a_fallback_of_its_own_for_what_its_actors_do_no
     EXPECT_EQ(process_wide, 1);
 }
 
-TEST_F(dead_letters, runtimes_have_their_own) {
+TEST_F(dead_letters, each_runtime_has_its_own_fallback_handler) {
     sennit::runtime second({.workers = 1});
     sennit::actor_group there(second);
     notes of_second;
@@ -177,7 +177,7 @@ TEST_F(dead_letters, runtimes_have_their_own) {
     EXPECT_EQ(seen.all[0].n, 2);
 }
 
-TEST_F(dead_letters, what_is_sent_to_actors_of_a_runtime_that_is_gone_goes_to_the_senders) {
+TEST_F(dead_letters, runtime_of_sender_receives_messages_to_actors_of_destroyed_runtime) {
     sennit::fallback_handler shown(runtime, seen.writer());
     sennit::any_ref stale;
     {
@@ -185,7 +185,7 @@ TEST_F(dead_letters, what_is_sent_to_actors_of_a_runtime_that_is_gone_goes_to_th
         sennit::actor_group there(brief);
         stale = there.spawn<open>();
     }
-    stale.tell(number{1}); // this thread belongs to none
+    stale.tell(number{1}); // this thread belongs to no runtime
     EXPECT_EQ(seen.size(), 0u);
     EXPECT_EQ(process_wide, 1);
     struct forwards : sennit::actor<forwards, number> {
@@ -200,7 +200,7 @@ TEST_F(dead_letters, what_is_sent_to_actors_of_a_runtime_that_is_gone_goes_to_th
     EXPECT_EQ(seen.all[0].letter.sender, f.address());
 }
 
-TEST_F(dead_letters, the_youngest_fallback_counts_and_the_older_one_comes_back) {
+TEST_F(dead_letters, newest_fallback_handler_replaces_older_one_until_destroyed) {
     notes inner;
     sennit::fallback_handler shown(runtime, seen.writer());
     auto gone = group.spawn<typed>();
@@ -217,7 +217,7 @@ TEST_F(dead_letters, the_youngest_fallback_counts_and_the_older_one_comes_back) 
     EXPECT_EQ(seen.all[0].n, 2);
 }
 
-TEST_F(dead_letters, without_a_fallback_the_process_is_told) {
+TEST_F(dead_letters, process_wide_handler_receives_dead_letters_without_fallback_handler) {
     auto gone = group.spawn<typed>();
     gone.stop();
     group.join();
@@ -229,7 +229,7 @@ TEST_F(dead_letters, without_a_fallback_the_process_is_told) {
     EXPECT_EQ(process_wide, 1);
 }
 
-TEST_F(dead_letters, a_fallback_handler_ends_when_no_call_is_under_way) {
+TEST_F(dead_letters, destructor_of_fallback_handler_waits_for_running_call) {
     sennit::event inside, go;
     std::atomic<bool> returned{false};
     auto shown =
@@ -250,7 +250,7 @@ TEST_F(dead_letters, a_fallback_handler_ends_when_no_call_is_under_way) {
     opener.join();
 }
 
-TEST_F(dead_letters, a_fallback_handler_may_send_what_is_one_again) {
+TEST_F(dead_letters, fallback_handler_may_cause_further_dead_letters) {
     auto gone = group.spawn<typed>();
     gone.stop();
     group.join();
@@ -262,7 +262,7 @@ TEST_F(dead_letters, a_fallback_handler_may_send_what_is_one_again) {
     EXPECT_EQ(seen.size(), 3u);
 }
 
-TEST_F(dead_letters, a_reason_is_written_where_nobody_listens) {
+TEST_F(dead_letters, write_dead_letter_prints_receiver_reason_and_sender) {
     testing::internal::CaptureStderr();
     sennit::write_dead_letter({&typeid(number), {}, {5, 1}, sennit::dead_letter_reason::unhandled});
     const std::string written = testing::internal::GetCapturedStderr();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is sent to an actor while its constructor runs.
+// Messages that are sent to an actor while its constructor runs.
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
 
@@ -21,7 +21,7 @@ struct greeting {
     actor_ref<sennit::accepts<syllable>> from;
 };
 
-// Answers at once.
+// Answers each greeting immediately with two syllables.
 class greeter : public sennit::actor<greeter, greeting> {
 public:
     explicit greeter(sennit::event& done) : done_(done) {}
@@ -35,15 +35,15 @@ private:
     sennit::event& done_;
 };
 
-// Sends in its constructor: to itself, and its address to somebody who answers before the
-// constructor ends.
+// In its constructor, sends a syllable to itself and its address to a greeter. The greeter answers
+// before the constructor ends.
 class early_bird : public sennit::actor<early_bird, syllable, spoken> {
 public:
     early_bird(const actor_ref<greeter>& whom, sennit::event& done, bool throws) {
         self().tell(syllable{1});
         whom.tell(greeting{self()});
         done.wait();
-        if (throws) throw std::runtime_error("as wanted");
+        if (throws) throw std::runtime_error("thrown on purpose");
     }
     void on(syllable m) { seen_ = seen_ * 10 + m.n; }
     int on(spoken) { return seen_; }
@@ -61,14 +61,14 @@ struct early_messages : testing::Test {
     ~early_messages() override { sennit::set_dead_letter_handler(silent); }
 };
 
-TEST_F(early_messages, is_handled_in_order_when_the_constructor_has_returned) {
+TEST_F(early_messages, early_messages_are_handled_in_order_after_constructor_returned) {
     const auto before = sennit::dead_letters();
     auto one = group.spawn<early_bird>(whom, done, false);
     EXPECT_EQ(one.ask(spoken{}).get(), 123);
     EXPECT_EQ(sennit::dead_letters(), before);
 }
 
-TEST_F(early_messages, is_a_dead_letter_when_the_constructor_throws) {
+TEST_F(early_messages, early_messages_are_dead_letters_when_constructor_throws) {
     const auto before = sennit::dead_letters();
     EXPECT_THROW((void)group.spawn<early_bird>(whom, done, true), std::runtime_error);
     EXPECT_EQ(sennit::dead_letters() - before, 3u);

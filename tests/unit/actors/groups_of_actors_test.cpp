@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names, topics, routers and metrics: what several actors have together.
+// Name registries, topics, routers and metrics: features that span several actors.
 #include "until.hpp"
 
 #include <array>
@@ -39,7 +39,7 @@ public:
     }
     void on(number m) { seen_.push_back(m.n); }
     std::vector<int> on(numbers) { return seen_; }
-    void on(fail_now) { throw std::runtime_error("as wanted"); }
+    void on(fail_now) { throw std::runtime_error("thrown on purpose"); }
     void on(const held& m) { m.wait(); }
 
 private:
@@ -64,7 +64,7 @@ struct several : actor_tests::with_actors {
 
 // ---- names
 
-TEST_F(several, an_actor_is_found_by_its_name_and_class) {
+TEST_F(several, registry_finds_actor_by_name_and_class) {
     sennit::name_registry names;
     auto one = group.spawn<list>();
     names.put("one", one);
@@ -76,11 +76,11 @@ TEST_F(several, an_actor_is_found_by_its_name_and_class) {
     EXPECT_EQ(names.names(), (std::vector<std::string>{"one", "uno"}));
 }
 
-TEST_F(several, a_taken_name_is_refused_with_a_clear_error) {
+TEST_F(several, registry_refuses_taken_name_with_clear_error) {
     sennit::name_registry names;
     auto one = group.spawn<list>();
     names.put("one", one);
-    names.put("one", one); // once more changes nothing
+    names.put("one", one); // a second call has no effect
     try {
         names.put("one", group.spawn<list>());
         FAIL();
@@ -94,9 +94,9 @@ TEST_F(several, a_taken_name_is_refused_with_a_clear_error) {
     EXPECT_FALSE(names.find<list>("one"));
 }
 
-TEST_F(several, a_name_is_free_when_its_actor_has_ended) {
+TEST_F(several, end_of_actor_frees_its_names) {
     sennit::name_registry names;
-    for (int i = 0; i < 300; ++i) { // names that nobody asks for go away by themselves
+    for (int i = 0; i < 300; ++i) { // unused names of ended actors go away by themselves
         auto one = group.spawn<list>();
         names.put("n" + std::to_string(i), one);
         end(one);
@@ -126,21 +126,22 @@ struct on_end : sennit::actor<on_end, sennit::down, numbers> {
     sennit::name_registry& names;
     sennit::reply_to<std::vector<int>> wanted;
 };
-TEST_F(several, who_is_told_of_an_end_finds_the_name_free) {
+TEST_F(several, watcher_that_learns_of_an_end_finds_the_name_free) {
     for (int i = 0; i < 50; ++i) {
         sennit::name_registry names;
         auto holder = group.spawn<list>();
         names.put("role", holder);
         auto heir = group.spawn<on_end>(names, holder);
         auto took_it = heir.ask(numbers{});
-        until([&] { return sennit::metrics_of(heir)->handled == 1; }); // or the news would be first
+        // The question must come before the down message.
+        until([&] { return sennit::metrics_of(heir)->handled == 1; });
         holder.stop();
         EXPECT_EQ(took_it.get(), std::vector<int>{1});
         heir.stop();
     }
 }
 
-TEST_F(several, many_want_one_name_and_one_gets_it) {
+TEST_F(several, one_of_many_threads_gets_the_name) {
     sennit::name_registry names;
     for (int round = 0; round < 20; ++round) {
         const std::string name = "n" + std::to_string(round);
@@ -162,12 +163,12 @@ TEST_F(several, many_want_one_name_and_one_gets_it) {
 
 // ---- topics
 
-TEST_F(several, subscribers_are_told_until_they_unsubscribe) {
+TEST_F(several, topic_reaches_subscribers_until_they_unsubscribe) {
     sennit::topic<number> topic;
     auto all = spawn(3);
     EXPECT_EQ(topic.publish(number{0}), 0u);
     for (const auto& one : all) topic.subscribe(one);
-    topic.subscribe(all[0]); // once all the same
+    topic.subscribe(all[0]); // a second subscription has no effect
     EXPECT_EQ(topic.publish(number{1}), 3u);
     EXPECT_TRUE(topic.unsubscribe(all[1]));
     EXPECT_FALSE(topic.unsubscribe(all[1]));
@@ -177,7 +178,7 @@ TEST_F(several, subscribers_are_told_until_they_unsubscribe) {
     EXPECT_EQ(seen(all[2]), (std::vector<int>{1, 2}));
 }
 
-TEST_F(several, a_subscriber_that_has_ended_is_dropped_without_a_dead_letter) {
+TEST_F(several, topic_drops_ended_subscriber_without_dead_letter) {
     sennit::topic<number> topic;
     auto all = spawn(2);
     for (const auto& one : all) topic.subscribe(one);
@@ -190,7 +191,7 @@ TEST_F(several, a_subscriber_that_has_ended_is_dropped_without_a_dead_letter) {
     EXPECT_EQ(sennit::dead_letters(), letters);
 }
 
-TEST_F(several, a_constructor_may_subscribe_and_take_a_name) {
+TEST_F(several, constructor_may_subscribe_and_take_name) {
     sennit::topic<number> topic;
     sennit::name_registry names;
     auto one = group.spawn<list>(topic, names);
@@ -199,7 +200,7 @@ TEST_F(several, a_constructor_may_subscribe_and_take_a_name) {
     EXPECT_EQ(names.find<list>("made"), one);
 }
 
-TEST_F(several, all_subscribers_get_a_topics_messages_in_one_order) {
+TEST_F(several, all_subscribers_receive_messages_of_topic_in_one_order) {
     constexpr int each = 300;
     sennit::topic<number> topic;
     auto all = spawn(3);
@@ -219,14 +220,14 @@ TEST_F(several, all_subscribers_get_a_topics_messages_in_one_order) {
     EXPECT_EQ(seen(all[2]), first);
 }
 
-TEST_F(several, subscribers_end_while_it_is_published) {
+TEST_F(several, subscribers_may_end_while_topic_publishes) {
     sennit::topic<number> topic;
     std::atomic<bool> over{false};
     std::thread publisher([&] {
         while (!over) topic.publish(number{1});
     });
     for (int i = 0; i < 200; ++i) {
-        auto one = group.spawn<list>(); // its mailbox takes what comes until it ends
+        auto one = group.spawn<list>(); // its mailbox accepts messages until the actor ends
         topic.subscribe(one);
         one.kill();
     }
@@ -238,7 +239,7 @@ TEST_F(several, subscribers_end_while_it_is_published) {
 
 // ---- routers
 
-TEST_F(several, round_robin_takes_one_after_the_other) {
+TEST_F(several, round_robin_cycles_through_members) {
     sennit::router<list> pool;
     auto all = spawn(3);
     for (const auto& one : all) pool.add(one);
@@ -250,7 +251,7 @@ TEST_F(several, round_robin_takes_one_after_the_other) {
     EXPECT_TRUE(pool.ask(numbers{}, 30s).has_value());
 }
 
-TEST_F(several, random_routing_reaches_everybody_in_the_end) {
+TEST_F(several, random_routing_reaches_every_member) {
     sennit::router<list> pool(routing::random);
     std::set<std::uint32_t> missing;
     for (const auto& one : spawn(4)) {
@@ -263,7 +264,7 @@ TEST_F(several, random_routing_reaches_everybody_in_the_end) {
     });
 }
 
-TEST_F(several, least_full_takes_who_has_the_fewest_messages) {
+TEST_F(several, least_full_picks_member_with_fewest_messages) {
     sennit::router<list> pool(routing::least_full);
     std::array<held, 3> in_hand;
     std::vector<actor_ref<list>> all;
@@ -277,14 +278,14 @@ TEST_F(several, least_full_takes_who_has_the_fewest_messages) {
     all[0].tell(number{0});
     all[2].tell(number{0});
     EXPECT_EQ(pool.pick(), all[1]);
-    pool.tell(number{1}); // 2 1 1
+    pool.tell(number{1}); // now 2, 1 and 1 wait
     pool.tell(number{2});
-    pool.tell(number{3}); // 2 2 2
+    pool.tell(number{3}); // now 2, 2 and 2 wait
     for (const auto& one : all) EXPECT_EQ(sennit::metrics_of(one)->waiting, 2u);
     for (const auto& one : in_hand) one.until->set();
 }
 
-TEST_F(several, a_key_belongs_to_one_member_and_moves_only_when_that_ends) {
+TEST_F(several, key_belongs_to_one_member_and_moves_only_when_it_ends) {
     sennit::router<list> pool, same;
     auto all = spawn(5);
     for (const auto& one : all) {
@@ -295,10 +296,11 @@ TEST_F(several, a_key_belongs_to_one_member_and_moves_only_when_that_ends) {
     std::map<std::uint32_t, int> share;
     for (int key = 0; key < 1000; ++key) {
         owner[key] = pool.pick_for(key);
-        EXPECT_EQ(same.pick_for(key), owner[key]) << "routers agree";
+        EXPECT_EQ(same.pick_for(key), owner[key]) << "both routers choose one member";
         ++share[owner[key].address().slot];
     }
-    for (const auto& [slot, keys] : share) EXPECT_GT(keys, 100) << "of 1000, for one of five";
+    for (const auto& [slot, keys] : share)
+        EXPECT_GT(keys, 100) << "of 1000 keys, for each of five members";
     EXPECT_EQ(share.size(), 5u);
     end(all[3]);
     for (int key = 0; key < 1000; ++key) {
@@ -311,7 +313,7 @@ TEST_F(several, a_key_belongs_to_one_member_and_moves_only_when_that_ends) {
     EXPECT_EQ(pool.ask_for(std::string("a key"), numbers{}).get(), std::vector<int>{1});
 }
 
-TEST_F(several, a_broadcast_reaches_all_members) {
+TEST_F(several, broadcast_reaches_all_members) {
     sennit::router<list> pool;
     auto all = spawn(3);
     for (const auto& one : all) pool.add(one);
@@ -323,7 +325,7 @@ TEST_F(several, a_broadcast_reaches_all_members) {
     EXPECT_EQ(seen(all[2]), std::vector<int>{});
 }
 
-TEST_F(several, members_that_have_ended_are_dropped_and_without_any_messages_are_dead_letters) {
+TEST_F(several, router_drops_ended_members_and_without_members_makes_dead_letters) {
     sennit::router<list> pool;
     auto all = spawn(2);
     for (const auto& one : all) pool.add(one);
@@ -341,18 +343,18 @@ TEST_F(several, members_that_have_ended_are_dropped_and_without_any_messages_are
     EXPECT_THROW(pool.ask(numbers{}).get(), sennit::ask_failed);
 }
 
-TEST_F(several, a_child_stays_a_member_over_its_restarts) {
+TEST_F(several, child_stays_member_across_its_restarts) {
     child<list> a{sennit::child_options{}}, b{sennit::child_options{}};
     sennit::router<list> pool;
     pool.add(a);
     pool.add(b);
-    EXPECT_FALSE(pool.pick()) << "they are not started yet";
+    EXPECT_FALSE(pool.pick()) << "the children are not started yet";
     auto top = sennit::supervise(group, {}, a, b);
     int key = 0;
     while (pool.pick_for(key) != a.ref()) ++key;
     a.tell(fail_now{});
     until([&] { return a.restarts() == 1; });
-    EXPECT_EQ(pool.pick_for(key), a.ref()) << "the new one";
+    EXPECT_EQ(pool.pick_for(key), a.ref()) << "the restarted actor";
     EXPECT_EQ(pool.broadcast(number{1}), 2u);
     EXPECT_EQ(pool.size(), 2u);
     EXPECT_TRUE(pool.remove(a));
@@ -363,7 +365,7 @@ TEST_F(several, a_child_stays_a_member_over_its_restarts) {
 
 // ---- metrics
 
-TEST_F(several, metrics_tell_what_was_handled_and_what_waits) {
+TEST_F(several, metrics_report_handled_and_waiting_messages) {
     auto one = group.spawn<list>({.name = "one", .mailbox = 10});
     auto two = group.spawn<list>();
     held in_hand;
@@ -374,9 +376,9 @@ TEST_F(several, metrics_tell_what_was_handled_and_what_waits) {
     ASSERT_TRUE(now);
     EXPECT_EQ(now->who, one.address());
     EXPECT_EQ(now->name, "one");
-    EXPECT_EQ(now->handled, 1u) << "the one in hand";
+    EXPECT_EQ(now->handled, 1u) << "the message in its handler";
     EXPECT_EQ(now->waiting, 3u);
-    EXPECT_FALSE(sennit::metrics_of(two)->waiting) << "nobody counts";
+    EXPECT_FALSE(sennit::metrics_of(two)->waiting) << "this mailbox does not count its messages";
     in_hand.until->set();
     EXPECT_EQ(seen(one).size(), 3u);
     EXPECT_EQ(sennit::metrics_of(one)->handled, 5u);
@@ -390,7 +392,7 @@ TEST_F(several, metrics_tell_what_was_handled_and_what_waits) {
     EXPECT_EQ(rest[0].who, two.address());
 }
 
-TEST_F(several, metrics_are_looked_at_while_actors_come_and_go) {
+TEST_F(several, metrics_may_be_read_while_actors_start_and_end) {
     std::atomic<bool> over{false};
     std::thread looker([&] {
         while (!over)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where messages and actors lie: alignment, memory of one's own, classes with several bases.
+// Memory of messages and actors: alignment, operators new and delete of a class, several bases.
 #include "sennit/actor/memory.hpp"
 
 #include "sennit/actor.hpp"
@@ -47,7 +47,7 @@ struct actor_memory : testing::Test {
     sennit::actor_group group{runtime};
 };
 
-TEST_F(actor_memory, over_aligned_messages_and_actors_are_aligned_in_handlers) {
+TEST_F(actor_memory, handlers_see_over_aligned_messages_and_actors_aligned) {
     auto one = group.spawn<checks<64>>();
     auto other = group.spawn<checks<1024>>();
     for (int i = 0; i < 20; ++i) {
@@ -57,7 +57,7 @@ TEST_F(actor_memory, over_aligned_messages_and_actors_are_aligned_in_handlers) {
     }
 }
 
-TEST_F(actor_memory, over_aligned_messages_are_aligned_at_open_actors_and_catchers) {
+TEST_F(actor_memory, open_actors_and_catchers_see_over_aligned_messages_aligned) {
     auto open = group.spawn<open_checks>();
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(open.ask(aligned<4096>()).get());
     sennit::catcher<aligned<512>> caught(runtime);
@@ -65,14 +65,14 @@ TEST_F(actor_memory, over_aligned_messages_are_aligned_at_open_actors_and_catche
     EXPECT_TRUE(caught.pop().message.right());
 }
 
-TEST_F(actor_memory, an_over_aligned_message_that_nobody_handles_is_given_back) {
+TEST_F(actor_memory, unhandled_over_aligned_message_is_freed) {
     auto gone = group.spawn<checks<64>>();
     gone.stop();
     group.join();
     EXPECT_THROW(gone.ask(aligned<256>()).get(), sennit::ask_failed);
 }
 
-// ---- classes that say where they lie
+// ---- classes with operators new and delete
 
 struct pool {
     static inline std::atomic<int> taken{0}, given{0};
@@ -101,7 +101,7 @@ struct pooled_question : pooled {
 };
 struct pooled_actor : sennit::actor<pooled_actor, pooled, pooled_question> {
     explicit pooled_actor(bool fails = false) {
-        if (fails) throw std::runtime_error("as wanted");
+        if (fails) throw std::runtime_error("thrown on purpose");
     }
     void on(pooled m) { sum += m.n; }
     int on(pooled_question m) { return sum + m.n; }
@@ -113,7 +113,7 @@ struct pooled_actor : sennit::actor<pooled_actor, pooled, pooled_question> {
     int sum = 0;
 };
 
-TEST_F(actor_memory, a_class_with_its_own_operator_new_lies_where_that_says) {
+TEST_F(actor_memory, operators_new_and_delete_of_a_class_place_its_objects) {
     pool::reset();
     auto a = group.spawn<pooled_actor>();
     EXPECT_EQ(pool::taken, 1);
@@ -129,7 +129,7 @@ TEST_F(actor_memory, a_class_with_its_own_operator_new_lies_where_that_says) {
     EXPECT_EQ(pool::bytes_given, pool::bytes_taken);
 }
 
-TEST_F(actor_memory, memory_of_ones_own_goes_back_when_nothing_came_of_it) {
+TEST_F(actor_memory, operator_delete_of_a_class_frees_failed_spawn_and_undelivered_message) {
     pool::reset();
     EXPECT_THROW(group.spawn<pooled_actor>(true), std::runtime_error);
     sennit::actor_ref<pooled_actor>().tell(pooled{1});
@@ -137,7 +137,7 @@ TEST_F(actor_memory, memory_of_ones_own_goes_back_when_nothing_came_of_it) {
     EXPECT_EQ(pool::given, 2);
 }
 
-TEST_F(actor_memory, an_allocator_that_refuses_refuses_the_send) {
+TEST_F(actor_memory, throwing_operator_new_fails_the_send) {
     struct refused {
         static void* operator new(std::size_t) { throw std::bad_alloc(); }
         static void operator delete(void*) noexcept {}
@@ -159,13 +159,13 @@ struct alignas(64) line_of_cache {
     int n = 0;
 };
 
-TEST_F(actor_memory, an_over_aligned_class_brings_an_aligned_operator_new) {
+TEST_F(actor_memory, over_aligned_class_uses_its_aligned_operator_new) {
     line_of_cache::taken = line_of_cache::given = 0;
     sennit::catcher<line_of_cache> caught(runtime);
     caught.ref().tell(line_of_cache());
     (void)caught.pop();
     while (line_of_cache::given == 0)
-        std::this_thread::yield(); // the turn gives it back after the handler
+        std::this_thread::yield(); // the batch frees it after the handler
     EXPECT_EQ(line_of_cache::taken, 1);
 }
 
@@ -199,13 +199,13 @@ struct templated : sennit::actor<templated<T>, ask_twice> {
     int on(ask_twice m) { return static_cast<int>(static_cast<T>(m.n)); }
 };
 
-TEST_F(actor_memory, an_actor_may_have_other_bases_before_and_behind) {
+TEST_F(actor_memory, actor_may_have_other_bases_before_and_behind) {
     EXPECT_EQ(group.spawn<actor_first>().ask(ask_twice{3}).get(), 6);
     EXPECT_EQ(group.spawn<actor_last>().ask(ask_twice{4}).get(), 8);
     EXPECT_EQ(group.spawn<open_last>().ask(ask_twice{5}).get(), 10);
     EXPECT_EQ(group.spawn<with_virtuals>().ask(ask_twice{5}).get(), 6);
     EXPECT_EQ(group.spawn<templated<unsigned char>>().ask(ask_twice{257}).get(), 1);
-    group.stop(); // gives back what was taken: the sanitizers look
+    group.stop(); // frees all actors: the sanitizers check that
     group.join();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be in a message: the compiler finds what refers to the sender's memory, and takes all
-// else.
+// The fields that a message may have. A check at compile time finds each field that refers to the
+// sender's memory, and accepts all other fields.
 #include "sennit/actor/message.hpp"
 
 #include <gtest/gtest.h>
@@ -89,8 +89,16 @@ using in_an_optional_pair = std::optional<const std::pair<int, const has_pointer
 
 struct allowed { int* p; };
 struct holds_allowed { allowed a; std::optional<allowed> b; std::pair<int, const char16_t*> c; };
-struct composed { std::optional<std::pair<int, std::string>> a; std::variant<std::monostate, nested> b; two_of c; };
-struct of_containers { std::vector<int*> a; std::unique_ptr<has_pointer> b; std::function<int*(int*)> c; };
+struct composed {
+    std::optional<std::pair<int, std::string>> a;
+    std::variant<std::monostate, nested> b;
+    two_of c;
+};
+struct of_containers {
+    std::vector<int*> a;
+    std::unique_ptr<has_pointer> b;
+    std::function<int*(int*)> c;
+};
 // clang-format on
 
 } // namespace
@@ -100,7 +108,7 @@ template <>
 inline constexpr bool sennit::allow_share<const char16_t*> = true;
 namespace {
 
-TEST(message_fields, what_refers_to_nothing_is_a_message) {
+TEST(message_fields, type_without_references_is_a_message) {
     EXPECT_FALSE(refers<derived>);
     EXPECT_FALSE(refers<tagged>);
     EXPECT_FALSE(refers<only_base>);
@@ -120,15 +128,15 @@ TEST(message_fields, what_refers_to_nothing_is_a_message) {
     EXPECT_FALSE(refers<no_address>);
     EXPECT_FALSE(refers<large_array>);
     EXPECT_FALSE(refers<composed>);
-    EXPECT_FALSE(refers<of_containers>); // not looked into
+    EXPECT_FALSE(refers<of_containers>); // the check does not look into containers
 }
 
-TEST(message_fields, what_is_allowed_by_name_is_so_wherever_it_stands) {
+TEST(message_fields, allow_share_permits_a_type_in_any_field) {
     EXPECT_FALSE(refers<allowed>);
     EXPECT_FALSE(refers<holds_allowed>);
 }
 
-TEST(message_fields, what_refers_to_memory_is_found_wherever_it_stands) {
+TEST(message_fields, check_finds_reference_in_any_field) {
     EXPECT_TRUE(refers<last_of_six>);
     EXPECT_TRUE(refers<behind_array>);
     EXPECT_TRUE(refers<before_array>);
@@ -145,7 +153,7 @@ TEST(message_fields, what_refers_to_memory_is_found_wherever_it_stands) {
     EXPECT_TRUE(refers<array_of_views>);
 }
 
-TEST(message_fields, what_refers_to_memory_is_found_in_what_is_inside) {
+TEST(message_fields, check_finds_reference_in_nested_types) {
     EXPECT_TRUE(refers<in_a_struct>);
     EXPECT_TRUE(refers<two_deep>);
     EXPECT_TRUE(refers<in_an_array_of_structs>);

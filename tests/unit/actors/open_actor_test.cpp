@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handlers that come and go, and what becomes of messages that none is there for.
+// Open actors: handlers that are added and removed at run time, and messages without a handler.
 #include "sennit/actor.hpp"
 #include "sennit/event.hpp"
 
@@ -40,7 +40,7 @@ struct open_actors : testing::Test {
     sennit::actor_group group{runtime};
 };
 
-// Does what the test says, inside its constructor or a handler; and keeps a log.
+// Runs the steps that the test gives it, in its constructor or in a handler, and keeps a log.
 struct scripted : sennit::open_actor<scripted> {
     using step = std::function<void(scripted&)>;
     struct run {
@@ -88,12 +88,12 @@ std::string log_after(const sennit::actor_ref<scripted>& s, int count) {
     return s.ask(read{}).get();
 }
 
-TEST_F(open_actors, a_handler_of_the_constructor_gets_its_messages) {
+TEST_F(open_actors, handler_added_in_constructor_receives_messages) {
     auto s = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::a); });
     EXPECT_EQ(log_after(s, 3), "a1a2a3");
 }
 
-TEST_F(open_actors, a_handler_that_the_constructor_removed_gets_none) {
+TEST_F(open_actors, handler_removed_in_constructor_receives_no_message) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler(&scripted::a);
         me.add_handler(&scripted::b);
@@ -102,7 +102,7 @@ TEST_F(open_actors, a_handler_that_the_constructor_removed_gets_none) {
     EXPECT_EQ(log_after(s, 2), "b1b2");
 }
 
-TEST_F(open_actors, all_handlers_of_a_message_run_in_the_order_of_registration) {
+TEST_F(open_actors, handlers_of_a_message_run_in_order_of_registration) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler(&scripted::b);
         me.add_handler(&scripted::other);
@@ -111,7 +111,7 @@ TEST_F(open_actors, all_handlers_of_a_message_run_in_the_order_of_registration) 
     EXPECT_EQ(log_after(s, 2), "b1a1b2a2");
 }
 
-TEST_F(open_actors, a_handler_that_is_registered_twice_runs_twice_and_is_removed_one_by_one) {
+TEST_F(open_actors, handler_registered_twice_runs_twice_and_is_removed_one_by_one) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler(&scripted::a);
         me.add_handler(&scripted::a);
@@ -121,22 +121,22 @@ TEST_F(open_actors, a_handler_that_is_registered_twice_runs_twice_and_is_removed
     EXPECT_EQ(log_after(s, 1), "a1");
     s.ask(scripted::run{[](scripted& me) {
          EXPECT_TRUE(me.remove_handler(&scripted::a));
-         EXPECT_FALSE(me.remove_handler(&scripted::a)) << "there is none any more";
+         EXPECT_FALSE(me.remove_handler(&scripted::a)) << "both registrations are removed";
      }}).get();
     EXPECT_EQ(log_after(s, 1), "");
 }
 
-TEST_F(open_actors, a_handler_may_remove_itself) {
+TEST_F(open_actors, handler_may_remove_itself) {
     auto s = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::once); });
     EXPECT_EQ(log_after(s, 3), "a1");
 }
 
-TEST_F(open_actors, a_handler_may_put_another_one_in_its_place) {
+TEST_F(open_actors, handler_may_replace_itself) {
     auto s = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::become_b); });
-    EXPECT_EQ(log_after(s, 3), "a1b2b3") << "from the next message on";
+    EXPECT_EQ(log_after(s, 3), "a1b2b3") << "the new handler starts with the next message";
 }
 
-TEST_F(open_actors, one_that_is_removed_while_its_message_is_handled_still_gets_it) {
+TEST_F(open_actors, handler_removed_during_a_message_still_receives_it) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler(&scripted::drop_b);
         me.add_handler(&scripted::b);
@@ -144,13 +144,13 @@ TEST_F(open_actors, one_that_is_removed_while_its_message_is_handled_still_gets_
     EXPECT_EQ(log_after(s, 2), "a1b1a2");
 }
 
-TEST_F(open_actors, one_that_is_registered_while_its_message_is_handled_gets_the_next_one) {
+TEST_F(open_actors, handler_added_during_a_message_receives_the_next_one) {
     auto s = group.spawn<scripted>([](scripted& me) { me.add_handler(&scripted::grow); });
     EXPECT_EQ(log_after(s, 3), "a1a2a2a3a3a3a3")
-        << "each of them registers one more, until the third message";
+        << "each handler registers one more, until the third message";
 }
 
-TEST_F(open_actors, registrations_are_known_at_once_step_by_step) {
+TEST_F(open_actors, registrations_take_effect_immediately_step_by_step) {
     auto s = group.spawn<scripted>();
     const auto holds = [&](const std::function<bool(scripted&)>& what) {
         bool held = false;
@@ -178,14 +178,14 @@ TEST_F(open_actors, registrations_are_known_at_once_step_by_step) {
     EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.has_handler(b); }));    // 16
     EXPECT_TRUE(holds([=](scripted& me) { return me.add_handler(b), me.remove_handler(b); })); // 17
     EXPECT_TRUE(holds([=](scripted& me) { return me.has_handler(b); }))
-        << "twice, removed once";     // 18
-    EXPECT_EQ(log_after(s, 1), "b1"); // 19
+        << "registered twice, removed once"; // 18
+    EXPECT_EQ(log_after(s, 1), "b1");        // 19
     EXPECT_TRUE(
         holds([=](scripted& me) { return me.remove_handler(b) && !me.has_handler(b); })); // 20
     EXPECT_EQ(log_after(s, 1), "");                                                       // 21
 }
 
-TEST_F(open_actors, a_lambda_is_removed_by_its_number) {
+TEST_F(open_actors, lambda_is_removed_by_its_id) {
     sennit::handler_id which{};
     auto s = group.spawn<scripted>([&](scripted& me) {
         which = me.add_handler([&me](const number& m) { me.log += 'l' + std::to_string(m.n); });
@@ -199,7 +199,7 @@ TEST_F(open_actors, a_lambda_is_removed_by_its_number) {
     EXPECT_EQ(log_after(s, 1), "");
 }
 
-TEST_F(open_actors, a_handler_whose_parameter_is_auto_names_its_message) {
+TEST_F(open_actors, add_handler_names_message_of_handler_with_auto_parameter) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler<number>([&me](const auto& m) { me.log += 'g' + std::to_string(m.n); });
         me.add_handler<text>(
@@ -214,7 +214,7 @@ struct base_message {
 };
 struct derived_message : base_message {};
 
-TEST_F(open_actors, types_match_exactly) {
+TEST_F(open_actors, handler_matches_exact_type_only) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler([&me](const base_message& m) { me.log += std::to_string(m.n); });
     });
@@ -225,7 +225,7 @@ TEST_F(open_actors, types_match_exactly) {
     EXPECT_EQ(sennit::dead_letters(), before + 1);
 }
 
-TEST_F(open_actors, each_message_of_many_senders_meets_the_handler_of_its_turn) {
+TEST_F(open_actors, each_message_of_many_senders_reaches_the_present_handler) {
     struct swaps : sennit::open_actor<swaps> {
         swaps() {
             add_handler(&swaps::even);
@@ -254,12 +254,12 @@ TEST_F(open_actors, each_message_of_many_senders_meets_the_handler_of_its_turn) 
             for (int i = 0; i < 300; ++i) s.tell(number{i});
         });
     for (auto& one : senders) one.join();
-    EXPECT_EQ(s.ask(read{}).get(), "right") << "no message met none, or both";
+    EXPECT_EQ(s.ask(read{}).get(), "right") << "each message reached exactly one handler";
 }
 
 // ---- values, copies and answers
 
-TEST_F(open_actors, a_message_that_can_only_be_moved_goes_to_its_only_handler) {
+TEST_F(open_actors, handler_that_takes_move_only_message_is_the_only_one) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler([&me](only_moved m) { me.log += std::to_string(*m.n); });
         EXPECT_THROW(me.add_handler([](const only_moved&) {}), std::logic_error);
@@ -269,7 +269,7 @@ TEST_F(open_actors, a_message_that_can_only_be_moved_goes_to_its_only_handler) {
     EXPECT_EQ(s.ask(read{}).get(), "5");
 }
 
-TEST_F(open_actors, several_may_look_at_a_message_that_can_only_be_moved) {
+TEST_F(open_actors, several_handlers_may_look_at_move_only_message) {
     auto s = group.spawn<scripted>([](scripted& me) {
         for (int i = 0; i < 2; ++i)
             me.add_handler([&me](const only_moved& m) { me.log += std::to_string(*m.n); });
@@ -278,7 +278,7 @@ TEST_F(open_actors, several_may_look_at_a_message_that_can_only_be_moved) {
     EXPECT_EQ(s.ask(read{}).get(), "55");
 }
 
-TEST_F(open_actors, who_takes_a_message_takes_it_from_nobody_else) {
+TEST_F(open_actors, handler_that_moves_from_message_takes_it_from_no_other_handler) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler([&me](text&& m) { me.log += std::exchange(m.what, "gone"); });
         me.add_handler([&me](text m) { me.log += std::exchange(m.what, "gone"); });
@@ -288,27 +288,27 @@ TEST_F(open_actors, who_takes_a_message_takes_it_from_nobody_else) {
     EXPECT_EQ(s.ask(read{}).get(), "xxx");
 }
 
-TEST_F(open_actors, the_first_answer_counts) {
+TEST_F(open_actors, first_answer_counts) {
     auto s = group.spawn<scripted>([](scripted& me) {
-        me.add_handler(
-            [&me](const read&) { me.log = "never seen"; }); // the handler before it has answered
+        // An earlier handler has answered, so no answer shows this text.
+        me.add_handler([&me](const read&) { me.log = "never seen"; });
         me.add_handler([](const read&) { return std::string("too late"); });
     });
     s.tell(number{1});
     EXPECT_EQ(s.ask(read{}).get(), "");
 }
 
-TEST_F(open_actors, a_question_that_no_handler_answers_fails) {
+TEST_F(open_actors, question_that_no_handler_answers_fails) {
     struct ask_this {
         using reply = int;
     };
     auto s = group.spawn<scripted>([](scripted& me) { me.add_handler([](const ask_this&) {}); });
     EXPECT_THROW(s.ask(ask_this{}).get(), sennit::ask_failed);
-    EXPECT_THROW(s.ask(done{}).get(), sennit::ask_failed) << "no handler at all";
-    EXPECT_EQ(s.ask(read{}).get(), "") << "it lives";
+    EXPECT_THROW(s.ask(done{}).get(), sennit::ask_failed) << "no handler is registered";
+    EXPECT_EQ(s.ask(read{}).get(), "") << "the actor is alive";
 }
 
-TEST_F(open_actors, an_answer_may_come_later) {
+TEST_F(open_actors, answer_may_come_later) {
     struct keeper : sennit::open_actor<keeper> {
         keeper() {
             add_handler(&keeper::keep);
@@ -324,7 +324,7 @@ TEST_F(open_actors, an_answer_may_come_later) {
     EXPECT_EQ(wanted.get(), "now");
 }
 
-TEST_F(open_actors, a_handler_learns_who_sent_its_message_and_answers_there) {
+TEST_F(open_actors, handler_learns_the_sender_and_answers_it) {
     struct echo : sennit::open_actor<echo> {
         echo() { add_handler(&echo::back); }
         void back(const number& m, sennit::any_ref from) { from.tell(text{std::to_string(m.n)}); }
@@ -342,17 +342,17 @@ TEST_F(open_actors, a_handler_learns_who_sent_its_message_and_answers_there) {
     answered.wait();
     EXPECT_EQ(s.ask(read{}).get(), "7");
     const auto before = sennit::dead_letters();
-    e.tell(number{8}); // from nobody: the answer goes nowhere
+    e.tell(number{8}); // has no sender: the answer is a dead letter
     e.stop();
     s.stop();
     group.join();
     EXPECT_EQ(sennit::dead_letters(), before + 1);
 }
 
-TEST_F(open_actors, an_exception_of_a_handler_ends_the_actor_and_no_other_handler_runs) {
+TEST_F(open_actors, exception_of_handler_ends_actor_before_other_handlers_run) {
     std::string seen;
     auto s = group.spawn<scripted>([&](scripted& me) {
-        me.add_handler([](const number&) { throw std::runtime_error("as wanted"); });
+        me.add_handler([](const number&) { throw std::runtime_error("thrown on purpose"); });
         me.add_handler([&seen](const number&) { seen = "ran"; });
     });
     s.tell(number{1});
@@ -360,7 +360,7 @@ TEST_F(open_actors, an_exception_of_a_handler_ends_the_actor_and_no_other_handle
     EXPECT_EQ(seen, "");
 }
 
-TEST_F(open_actors, no_handler_runs_behind_one_that_stops) {
+TEST_F(open_actors, no_handler_runs_after_a_handler_that_stops) {
     std::string seen;
     auto s = group.spawn<scripted>([&](scripted& me) {
         me.add_handler([&me](const number&) { me.stop(); });
@@ -371,7 +371,7 @@ TEST_F(open_actors, no_handler_runs_behind_one_that_stops) {
     EXPECT_EQ(seen, "");
 }
 
-// ---- references that say nothing, or part
+// ---- references that name no message, or some
 
 TEST_F(open_actors, any_reference_reaches_typed_and_open_actors) {
     struct typed : sennit::actor<typed, number, read> {
@@ -387,13 +387,13 @@ TEST_F(open_actors, any_reference_reaches_typed_and_open_actors) {
     const auto before = sennit::dead_letters();
     sennit::any_ref(t).tell(text{"it has no handler"});
     EXPECT_THROW(sennit::any_ref(t).ask(done{}).get(), sennit::ask_failed);
-    EXPECT_EQ(t.ask(read{}).get(), "4") << "it lives";
+    EXPECT_EQ(t.ask(read{}).get(), "4") << "the actor is alive";
     EXPECT_EQ(sennit::dead_letters(), before + 2);
 }
 
 // ---- default handlers
 
-TEST_F(open_actors, a_default_handler_gets_what_no_handler_is_there_for) {
+TEST_F(open_actors, default_handler_receives_messages_without_handler) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.add_handler(&scripted::a);
         me.set_default_handler(&scripted::unknown);
@@ -401,10 +401,11 @@ TEST_F(open_actors, a_default_handler_gets_what_no_handler_is_there_for) {
     const auto before = sennit::dead_letters();
     s.tell(text{"x"});
     EXPECT_EQ(log_after(s, 1), "u" + std::to_string(sizeof(text)) + "a1");
-    EXPECT_EQ(sennit::dead_letters(), before) << "a default handler is a handler";
+    EXPECT_EQ(sennit::dead_letters(), before)
+        << "a message for the default handler is no dead letter";
 }
 
-TEST_F(open_actors, a_blind_default_handler_sees_type_bytes_sender_and_receiver) {
+TEST_F(open_actors, default_handler_sees_type_bytes_sender_and_receiver) {
     sennit::dead_letter seen{};
     int copied = 0, as_number = 0;
     auto s = group.spawn<scripted>([&](scripted& me) {
@@ -428,7 +429,7 @@ TEST_F(open_actors, a_blind_default_handler_sees_type_bytes_sender_and_receiver)
     EXPECT_EQ(seen.receiver, s.address());
 }
 
-TEST_F(open_actors, a_default_handler_may_replace_and_remove_itself) {
+TEST_F(open_actors, default_handler_may_replace_and_remove_itself) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.set_default_handler([&me](const sennit::dead_letter&) {
             me.log += '1';
@@ -436,7 +437,7 @@ TEST_F(open_actors, a_default_handler_may_replace_and_remove_itself) {
                 me.log += '2';
                 me.set_default_handler(nullptr);
             });
-            me.log += '-'; // it is still there
+            me.log += '-'; // this handler still exists
         });
     });
     const auto before = sennit::dead_letters();
@@ -444,7 +445,7 @@ TEST_F(open_actors, a_default_handler_may_replace_and_remove_itself) {
     EXPECT_EQ(sennit::dead_letters(), before + 2);
 }
 
-TEST_F(open_actors, a_default_handler_may_register_what_was_missing) {
+TEST_F(open_actors, default_handler_may_register_missing_handler) {
     auto s = group.spawn<scripted>([](scripted& me) {
         me.set_default_handler([&me](const sennit::dead_letter& m) {
             if (const number* n = m.as<number>()) me.a(*n);
@@ -456,7 +457,7 @@ TEST_F(open_actors, a_default_handler_may_register_what_was_missing) {
 
 // ---- watching
 
-TEST_F(open_actors, a_watcher_is_told_by_its_handler_or_its_default_handler) {
+TEST_F(open_actors, watcher_learns_of_an_end_by_handler_or_default_handler) {
     for (const bool known : {true, false}) {
         auto whom = group.spawn<scripted>();
         sennit::event told;
@@ -478,7 +479,7 @@ TEST_F(open_actors, a_watcher_is_told_by_its_handler_or_its_default_handler) {
     group.join();
 }
 
-TEST_F(open_actors, a_link_ends_who_has_no_handler_for_the_news) {
+TEST_F(open_actors, link_ends_actor_without_handler_for_down_message) {
     for (const bool has_handler : {true, false}) {
         struct tied : sennit::open_actor<tied> {
             tied(sennit::any_ref other, bool listens, sennit::event& told) {
@@ -488,7 +489,7 @@ TEST_F(open_actors, a_link_ends_who_has_no_handler_for_the_news) {
         };
         sennit::event told;
         auto bad = group.spawn<scripted>([](scripted& me) {
-            me.add_handler([](const number&) { throw std::runtime_error("as wanted"); });
+            me.add_handler([](const number&) { throw std::runtime_error("thrown on purpose"); });
         });
         auto t = group.spawn<tied>(bad, has_handler, told);
         bad.tell(number{1});
@@ -497,7 +498,7 @@ TEST_F(open_actors, a_link_ends_who_has_no_handler_for_the_news) {
             EXPECT_TRUE(t.alive());
             t.stop();
         }
-        group.join(); // returns only if it has ended, too
+        group.join(); // returns only if the linked actor has ended, too
         EXPECT_FALSE(t.alive());
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dead letters are not written while this lives: the first member of a fixture whose tests make
-// some.
+// Suppresses the output of dead letters while it lives. A fixture whose tests cause dead letters
+// has it as its first member.
 #pragma once
 
 #include "sennit/actor/dead_letter.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receivers and catchers: addresses for code that is no actor.
+// Receivers and catchers: addresses for code outside actors.
 #include "sennit/receiver.hpp"
 
 #include "sennit/actor.hpp"
@@ -32,7 +32,7 @@ struct number {
 struct text {
     std::string what;
 };
-struct start { // answers that many times, to whom the message says
+struct start { // makes a talker send `times` numbers to `to`
     int times;
     sennit::any_ref to;
 };
@@ -53,19 +53,19 @@ struct receivers : testing::Test {
     sennit::runtime runtime{{.workers = 2}};
     sennit::actor_group group{runtime};
     sennit::receiver here{runtime};
-    void all_came(std::size_t count) { // and were counted, but not waited for
+    void all_came(std::size_t count) { // waits by count(), which takes no message
         while (here.count() < count) std::this_thread::yield();
         EXPECT_EQ(here.count(), count);
     }
 };
 
-TEST_F(receivers, a_wait_returns_when_an_actor_has_answered) {
+TEST_F(receivers, wait_returns_when_actor_has_answered) {
     group.spawn<talker>().tell(start{1, here});
     EXPECT_EQ(here.wait(), 1u);
     EXPECT_EQ(here.count(), 0u);
 }
 
-TEST_F(receivers, a_wait_takes_what_is_there_and_not_more_than_it_may) {
+TEST_F(receivers, wait_takes_available_messages_up_to_its_maximum) {
     group.spawn<talker>().tell(start{5, here});
     all_came(5);
     EXPECT_EQ(here.wait(2), 2u);
@@ -74,17 +74,17 @@ TEST_F(receivers, a_wait_takes_what_is_there_and_not_more_than_it_may) {
     EXPECT_EQ(here.count(), 0u);
 }
 
-TEST_F(receivers, a_wait_for_nothing_returns_at_once) {
+TEST_F(receivers, wait_for_no_message_returns_immediately) {
     EXPECT_EQ(here.wait(0), 0u);
 }
 
-TEST_F(receivers, a_wait_for_all_waits_for_all) {
+TEST_F(receivers, wait_for_all_waits_for_all_messages) {
     for (int i = 0; i < 10; ++i) group.spawn<talker>().tell(start{10, here});
     here.wait_for_all(100);
     EXPECT_EQ(here.count(), 0u);
 }
 
-TEST_F(receivers, a_wait_returns_at_its_limit_with_nothing) {
+TEST_F(receivers, wait_returns_zero_at_its_time_limit) {
     EXPECT_EQ(here.wait_for(1ms), 0u);
     EXPECT_EQ(here.wait_until(std::chrono::steady_clock::now() + 1ms, 3), 0u);
     EXPECT_EQ(here.wait_until(std::chrono::steady_clock::now() - 1h), 0u);
@@ -94,7 +94,7 @@ TEST_F(receivers, a_wait_returns_at_its_limit_with_nothing) {
     EXPECT_EQ(here.wait_until(std::chrono::system_clock::now() + 1h, 7), 1u);
 }
 
-TEST_F(receivers, consume_takes_without_waiting) {
+TEST_F(receivers, consume_takes_messages_without_waiting) {
     EXPECT_EQ(here.consume(3), 0u);
     group.spawn<talker>().tell(start{4, here});
     all_came(4);
@@ -103,7 +103,7 @@ TEST_F(receivers, consume_takes_without_waiting) {
     EXPECT_EQ(here.consume(3), 0u);
 }
 
-TEST_F(receivers, a_reset_forgets_what_came) {
+TEST_F(receivers, reset_forgets_arrived_messages) {
     group.spawn<talker>().tell(start{4, here});
     all_came(4);
     here.reset();
@@ -113,7 +113,7 @@ TEST_F(receivers, a_reset_forgets_what_came) {
 
 // ---- handlers
 
-TEST_F(receivers, its_handlers_have_returned_when_a_wait_has) {
+TEST_F(receivers, handlers_return_before_wait_returns) {
     int sum = 0;
     here.add_handler([&](const number& m) { sum += m.n; });
     here.add_handler([&](const number& m) { sum += 100 * m.n; });
@@ -122,7 +122,7 @@ TEST_F(receivers, its_handlers_have_returned_when_a_wait_has) {
     EXPECT_EQ(sum, 606);
 }
 
-TEST_F(receivers, a_removed_handler_gets_nothing_more) {
+TEST_F(receivers, removed_handler_receives_no_more_messages) {
     int sum = 0;
     const auto which = here.add_handler([&](const number& m) { sum += m.n; });
     EXPECT_TRUE(here.has_handler(which));
@@ -134,7 +134,7 @@ TEST_F(receivers, a_removed_handler_gets_nothing_more) {
     EXPECT_EQ(sum, 1);
 }
 
-TEST_F(receivers, a_handler_may_change_the_handlers) {
+TEST_F(receivers, handler_may_change_the_handlers) {
     std::string log;
     sennit::handler_id which{};
     which = here.add_handler([&](const number&) {
@@ -147,14 +147,14 @@ TEST_F(receivers, a_handler_may_change_the_handlers) {
     EXPECT_EQ(log, "abb");
 }
 
-TEST_F(receivers, what_no_handler_is_there_for_is_counted_and_no_dead_letter) {
+TEST_F(receivers, message_without_handler_is_counted_and_is_no_dead_letter) {
     const auto before = sennit::dead_letters();
     here.ref().tell(text{"x"});
     EXPECT_EQ(here.wait(), 1u);
     EXPECT_EQ(sennit::dead_letters(), before);
 }
 
-TEST_F(receivers, a_default_handler_gets_what_no_handler_is_there_for) {
+TEST_F(receivers, default_handler_receives_messages_without_handler) {
     std::string seen;
     here.add_handler([&](const number&) { seen += 'n'; });
     here.set_default_handler([&](const sennit::dead_letter& m) {
@@ -169,23 +169,23 @@ TEST_F(receivers, a_default_handler_gets_what_no_handler_is_there_for) {
     EXPECT_EQ(seen, "xn");
 }
 
-TEST_F(receivers, a_question_may_be_asked_of_it) {
+TEST_F(receivers, receiver_answers_question) {
     here.add_handler([](const read&) { return 42; });
     EXPECT_EQ(here.ref().ask(read{}).get(), 42);
     EXPECT_EQ(here.wait(), 1u);
 }
 
-TEST_F(receivers, what_a_handler_throws_comes_out_of_the_wait) {
+TEST_F(receivers, wait_throws_exception_of_handler) {
     here.add_handler([](const number& m) {
-        if (m.n != 0) throw std::runtime_error("as wanted");
+        if (m.n != 0) throw std::runtime_error("thrown on purpose");
     });
     here.ref().tell(number{1});
     EXPECT_THROW(here.wait(), std::runtime_error);
     here.ref().tell(number{0});
-    here.wait_for_all(2); // the first is still to be taken; it goes on
+    here.wait_for_all(2); // takes the first message, too; the receiver still works
 }
 
-TEST_F(receivers, what_add_handler_throws_reaches_its_caller) {
+TEST_F(receivers, add_handler_throws_to_its_caller) {
     struct moved {
         std::unique_ptr<int> n;
     };
@@ -195,7 +195,7 @@ TEST_F(receivers, what_add_handler_throws_reaches_its_caller) {
     EXPECT_EQ(here.wait(), 1u);
 }
 
-TEST_F(receivers, handlers_change_while_messages_come_from_everywhere) {
+TEST_F(receivers, handlers_may_change_while_threads_send) {
     int always = 0, sometimes = 0;
     here.add_handler([&](const number&) { ++always; });
     std::vector<std::thread> senders;
@@ -210,8 +210,8 @@ TEST_F(receivers, handlers_change_while_messages_come_from_everywhere) {
     for (auto& one : senders) one.join();
     here.wait_for_all(900);
     EXPECT_EQ(always, 900);
-    EXPECT_LE(sometimes, 900) << "at most one of them at a time";
-    EXPECT_EQ(here.count(), 0u) << "changes are not counted";
+    EXPECT_LE(sometimes, 900) << "at most one temporary handler exists at a time";
+    EXPECT_EQ(here.count(), 0u) << "changes of handlers are not counted";
 }
 
 // ---- senders
@@ -222,7 +222,7 @@ struct answers : sennit::open_actor<answers> {
     }
 };
 
-TEST_F(receivers, what_it_sends_is_answered_there) {
+TEST_F(receivers, answer_reaches_the_receiver_that_sent_the_message) {
     int got = 0;
     sennit::any_ref from;
     here.add_handler([&](const number& m, sennit::any_ref sender) {
@@ -236,18 +236,18 @@ TEST_F(receivers, what_it_sends_is_answered_there) {
     EXPECT_EQ(from, sennit::any_ref(a));
 }
 
-TEST_F(receivers, a_message_may_be_sent_in_the_name_of_another) {
+TEST_F(receivers, tell_from_sends_in_the_name_of_another_actor) {
     const auto a = group.spawn<answers>();
     sennit::tell_from(here, a, number{1});
     EXPECT_EQ(here.wait(), 1u);
     const auto before = sennit::dead_letters();
-    sennit::tell_from({}, a, number{1}); // from nobody: so is the answer to it
+    sennit::tell_from({}, a, number{1}); // has no sender: the answer is a dead letter
     a.stop();
     group.join();
     EXPECT_EQ(sennit::dead_letters(), before + 1);
 }
 
-TEST_F(receivers, one_receiver_writes_to_another) {
+TEST_F(receivers, receiver_sends_to_another_receiver) {
     sennit::receiver there(runtime);
     int got = 0;
     there.add_handler([&](const number& m, sennit::any_ref from) {
@@ -260,9 +260,9 @@ TEST_F(receivers, one_receiver_writes_to_another) {
     EXPECT_EQ(got, 3);
 }
 
-// ---- who may use it
+// ---- callers
 
-TEST_F(receivers, threads_fibers_and_forks_wait_for_it) {
+TEST_F(receivers, threads_fibers_and_forks_wait_for_receiver) {
     const auto t = group.spawn<talker>();
     const auto one = [&] {
         sennit::receiver mine(runtime);
@@ -283,7 +283,7 @@ TEST_F(receivers, threads_fibers_and_forks_wait_for_it) {
     EXPECT_EQ(sum, 5);
 }
 
-TEST_F(receivers, several_may_wait_and_each_message_ends_one_wait) {
+TEST_F(receivers, each_message_ends_one_of_several_waits) {
     std::vector<std::thread> waiting;
     for (int i = 0; i < 4; ++i) waiting.emplace_back([&] { EXPECT_EQ(here.wait(), 1u); });
     group.spawn<talker>().tell(start{4, here});
@@ -291,7 +291,7 @@ TEST_F(receivers, several_may_wait_and_each_message_ends_one_wait) {
     EXPECT_EQ(here.count(), 0u);
 }
 
-TEST_F(receivers, a_wait_is_cancelled_and_has_taken_nothing) {
+TEST_F(receivers, cancelled_wait_takes_no_message) {
     runtime.run([&] {
         bool was_cancelled = false;
         const auto wait = [&] {
@@ -309,7 +309,7 @@ TEST_F(receivers, a_wait_is_cancelled_and_has_taken_nothing) {
     EXPECT_EQ(here.wait(), 1u);
 }
 
-TEST_F(receivers, it_works_on_the_only_worker) {
+TEST_F(receivers, receiver_works_on_the_only_worker) {
     sennit::runtime small({.workers = 1});
     const int got = small.run([] {
         sennit::actor_group actors;
@@ -321,7 +321,7 @@ TEST_F(receivers, it_works_on_the_only_worker) {
     EXPECT_EQ(got, 3);
 }
 
-TEST_F(receivers, what_comes_after_its_end_is_a_dead_letter) {
+TEST_F(receivers, message_after_destruction_is_dead_letter) {
     const auto before = sennit::dead_letters();
     sennit::any_ref gone;
     {
@@ -337,7 +337,7 @@ TEST_F(receivers, what_comes_after_its_end_is_a_dead_letter) {
 
 // ---- catchers
 
-TEST_F(receivers, a_catcher_keeps_the_order_and_the_senders) {
+TEST_F(receivers, catcher_keeps_order_and_senders) {
     sennit::catcher<number> caught(runtime);
     const auto t = group.spawn<talker>();
     t.tell(start{50, caught.ref()});
@@ -349,7 +349,7 @@ TEST_F(receivers, a_catcher_keeps_the_order_and_the_senders) {
     EXPECT_TRUE(caught.empty());
 }
 
-TEST_F(receivers, a_catcher_on_a_receiver_catches_one_type_and_the_receiver_counts_all) {
+TEST_F(receivers, catcher_on_receiver_catches_one_type_and_receiver_counts_all) {
     sennit::catcher<number> numbers(here);
     sennit::catcher<text> texts(here);
     here.ref().tell(number{1});
@@ -365,7 +365,7 @@ TEST_F(receivers, a_catcher_on_a_receiver_catches_one_type_and_the_receiver_coun
     EXPECT_FALSE(numbers.pop_for(1ms));
 }
 
-TEST_F(receivers, a_catcher_lets_go_of_its_receiver) {
+TEST_F(receivers, destroyed_catcher_leaves_its_receiver) {
     {
         sennit::catcher<number> numbers(here);
         here.ref().tell(number{1});
@@ -375,7 +375,7 @@ TEST_F(receivers, a_catcher_lets_go_of_its_receiver) {
     here.wait_for_all(2);
 }
 
-TEST_F(receivers, a_catcher_takes_what_can_only_be_moved_and_what_has_no_default) {
+TEST_F(receivers, catcher_accepts_move_only_messages_without_default_constructor) {
     struct odd {
         explicit odd(int given) : n(std::make_unique<int>(given)) {}
         std::unique_ptr<int> n;
@@ -388,7 +388,7 @@ TEST_F(receivers, a_catcher_takes_what_can_only_be_moved_and_what_has_no_default
     EXPECT_TRUE(one.from == here.ref() || other.from == here.ref());
 }
 
-TEST_F(receivers, a_catcher_is_an_address_for_its_messages) {
+TEST_F(receivers, reference_to_catcher_accepts_only_its_messages) {
     sennit::catcher<number> caught(runtime);
     using address = decltype(caught.ref());
     EXPECT_TRUE(address::detail_accepts<number>());

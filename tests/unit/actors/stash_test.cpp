@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that are put aside, and state machines.
+// Actors that stash messages for later, and state machines.
 #include "until.hpp"
 
 #include <stdexcept>
@@ -27,7 +27,7 @@ struct question {
 };
 struct leave {};
 
-// Puts words aside until it is open.
+// Stashes words and questions until it is open.
 class gate : public sennit::stashing_actor<gate, word, open_up, close_down, twice, all, question,
                                            leave, actor_tests::held> {
 public:
@@ -36,7 +36,7 @@ public:
         if (!open_) return stash(std::move(m));
         if (m.text == "shut") open_ = false;
         if (m.text == "end") stop();
-        if (m.text == "fail") throw std::runtime_error("as wanted");
+        if (m.text == "fail") throw std::runtime_error("thrown on purpose");
         heard_ += m.text + " ";
     }
     void on(open_up) {
@@ -63,7 +63,7 @@ private:
 
 using stashing = actor_tests::with_actors;
 
-TEST_F(stashing, what_was_put_aside_comes_back_in_order) {
+TEST_F(stashing, unstash_all_returns_messages_in_order) {
     auto g = group.spawn<gate>();
     for (const char* text : {"a", "b", "c"}) g.tell(word{text});
     EXPECT_EQ(g.ask(all{}).get(), "(3)");
@@ -72,7 +72,7 @@ TEST_F(stashing, what_was_put_aside_comes_back_in_order) {
     EXPECT_EQ(g.ask(all{}).get(), "a b c d (0)");
 }
 
-TEST_F(stashing, it_comes_before_what_was_in_the_mailbox_already) {
+TEST_F(stashing, unstashed_messages_come_before_messages_in_mailbox) {
     auto g = group.spawn<gate>();
     for (const char* text : {"a", "b"}) g.tell(word{text});
     EXPECT_EQ(g.ask(all{}).get(), "(2)");
@@ -81,22 +81,22 @@ TEST_F(stashing, it_comes_before_what_was_in_the_mailbox_already) {
     in_hand.begun->wait();
     g.tell(open_up{});
     for (int i = 0; i < 30; ++i) g.tell(word{std::to_string(i)});
-    in_hand.until->set(); // its turn takes all of them at once
+    in_hand.until->set(); // one batch takes all these messages
     const std::string heard = g.ask(all{}).get();
     EXPECT_EQ(heard.substr(0, 8), "a b 0 1 ");
 }
 
-TEST_F(stashing, what_is_put_aside_again_keeps_its_place) {
+TEST_F(stashing, message_that_is_stashed_again_keeps_its_place) {
     auto g = group.spawn<gate>();
     for (const char* text : {"a", "shut", "b", "c"}) g.tell(word{text});
-    g.tell(open_up{}); // `shut` closes it again
+    g.tell(open_up{}); // the word `shut` closes the gate again
     g.tell(word{"d"});
     EXPECT_EQ(g.ask(all{}).get(), "a shut (3)");
     g.tell(open_up{});
     EXPECT_EQ(g.ask(all{}).get(), "a shut b c d (0)");
 }
 
-TEST_F(stashing, a_question_is_put_aside_with_its_answer) {
+TEST_F(stashing, stash_keeps_question_with_its_reply) {
     auto g = group.spawn<gate>();
     auto wanted = g.ask(question{"?"});
     g.tell(word{"a"});
@@ -109,15 +109,15 @@ TEST_F(stashing, a_question_is_put_aside_with_its_answer) {
     EXPECT_EQ(g.ask(all{}).get(), "a (0)");
 }
 
-TEST_F(stashing, getting_nothing_back_does_nothing) {
+TEST_F(stashing, unstash_all_of_empty_stash_has_no_effect) {
     auto g = group.spawn<gate>();
     g.tell(twice{});
     g.tell(word{"a"});
-    g.tell(twice{}); // it is put aside again
+    g.tell(twice{}); // stashes the word again
     EXPECT_EQ(g.ask(all{}).get(), "(1)");
 }
 
-TEST_F(stashing, a_full_stash_ends_its_actor_with_stash_full) {
+TEST_F(stashing, full_stash_ends_its_actor_with_stash_full) {
     auto g = group.spawn<gate>(2u);
     auto asked = g.ask(question{"one"});
     g.tell(word{"two"});
@@ -126,7 +126,7 @@ TEST_F(stashing, a_full_stash_ends_its_actor_with_stash_full) {
     EXPECT_THROW(asked.get(), sennit::ask_failed);
 }
 
-TEST_F(stashing, an_actor_may_survive_a_full_stash) {
+TEST_F(stashing, actor_may_survive_full_stash) {
     struct cautious : sennit::stashing_actor<cautious, word, all> {
         cautious() : stashing_actor(1) {}
         void on(word m) {
@@ -146,8 +146,9 @@ TEST_F(stashing, an_actor_may_survive_a_full_stash) {
     EXPECT_EQ(sennit::dead_letters(), letters + 2);
 }
 
-// Ended with a message in the stash, or while some are on their way back.
-TEST_F(stashing, what_an_ended_actor_holds_are_dead_letters) {
+// The actor ends with a message in its stash, or while unstashed messages still wait for their
+// handlers.
+TEST_F(stashing, messages_that_an_ended_actor_holds_are_dead_letters) {
     for (const char* last : {"end", "fail"}) {
         const auto letters = sennit::dead_letters();
         auto g = group.spawn<gate>();
@@ -166,9 +167,9 @@ TEST_F(stashing, what_an_ended_actor_holds_are_dead_letters) {
     EXPECT_THROW(group.join(), std::runtime_error);
 }
 
-// An actor that always puts the same message aside and gets it back keeps its turn, but not its
-// worker.
-TEST_F(stashing, who_never_gets_on_starves_nobody) {
+// An actor that stashes and unstashes one message again and again never ends its batch. Other tasks
+// still get the worker.
+TEST_F(stashing, actor_that_stashes_for_ever_starves_no_other_task) {
     struct stubborn : sennit::stashing_actor<stubborn, word> {
         explicit stubborn(std::atomic<bool>& flag) : enough(flag) {}
         void on(word m) {
@@ -223,32 +224,32 @@ public:
     void on(ringing& now, answered) {
         now.caller.set(now.number);
         become(talking{now.number});
-        EXPECT_TRUE(is<ringing>()) << "until the handler ends";
+        EXPECT_TRUE(is<ringing>()) << "the state changes when the handler ends";
     }
     void on(talking& now, hang_up) {
         past_ += std::to_string(now.number) + "; ";
         become(free_line{});
     }
-    std::string on(history) { return past_; } // in any state
+    std::string on(history) { return past_; } // handled in any state
 
 private:
     std::string past_;
 };
 
-TEST_F(stashing, a_state_machine_handles_what_its_state_wants_and_postpones_the_rest) {
+TEST_F(stashing, state_machine_handles_messages_of_its_state_and_postpones_the_rest) {
     auto p = group.spawn<phone>();
     p.tell(answered{});
     EXPECT_EQ(p.ask(history{}).get(), "nobody called; ");
     auto first = p.ask(dial{1});
     auto second = p.ask(dial{2});
     auto third = p.ask(dial{3});
-    p.tell(answered{}); // the first one's
+    p.tell(answered{}); // answers the first call
     EXPECT_EQ(first.get(), 1);
-    p.tell(answered{}); // postponed, as the calls before it
-    p.tell(hang_up{});  // the second one rings, then is answered
+    p.tell(answered{}); // postponed, like the second and third call
+    p.tell(hang_up{});  // the second call rings, then is answered
     EXPECT_EQ(second.get(), 2);
     p.tell(hang_up{});
-    p.tell(hang_up{}); // the third one gives up
+    p.tell(hang_up{}); // the third caller hangs up
     EXPECT_THROW(third.get(), sennit::ask_failed);
     EXPECT_EQ(p.ask(history{}).get(), "nobody called; 1; 2; ");
 }
@@ -284,7 +285,7 @@ private:
     }
 };
 
-TEST_F(stashing, what_a_handler_of_a_state_returns_is_the_answer) {
+TEST_F(stashing, return_value_of_state_handler_is_the_answer) {
     auto p = group.spawn<parity>();
     EXPECT_EQ(p.ask(reply_in_state{3}).get(), 3);
     EXPECT_EQ(p.ask(state_is{}).get(), 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Children that fail, and what their supervisor does about it. The span of restarts has a clock of
-// the tests'.
+// Supervisors and their reaction to children that fail. The tests supply the clock that measures
+// the span `within`.
 #include "until.hpp"
 
 #include <array>
@@ -24,7 +24,8 @@ using sennit::strategy;
 using sennit::supervision;
 using sennit::supervisor;
 
-// What happened, in order: "+a" when the actor of child a is made, "-a" when it is destroyed.
+// A log of events in order: "+a" when the actor of child a is constructed, "-a" when it is
+// destroyed.
 class journal {
 public:
     void note(const std::string& what) {
@@ -50,11 +51,11 @@ private:
 
 struct go_wrong {};
 struct finish {};
-struct age { // messages so far
+struct age { // asks for the number of these questions so far
     using reply = int;
 };
 
-// While `bad_starts` is positive its constructor fails.
+// While `bad_starts` is positive, each construction of the servant decrements it and throws.
 struct trouble {
     std::atomic<int> bad_starts{0};
     std::atomic<int> living{0};
@@ -72,7 +73,7 @@ public:
         journal_->note("+" + name_);
     }
     ~servant() { journal_->note("-" + name_); }
-    void on(go_wrong) { throw std::runtime_error("as wanted"); }
+    void on(go_wrong) { throw std::runtime_error("thrown on purpose"); }
     void on(finish) { stop(); }
     int on(age) { return ++age_; }
 
@@ -83,7 +84,7 @@ private:
     int age_ = 0;
 };
 
-struct observed { // the end that a watcher was told of
+struct observed { // asks for the end that the observer has learned of
     using reply = sennit::down;
 };
 struct observe_supervisor {
@@ -129,7 +130,7 @@ struct supervisors : actor_tests::with_actors {
     }
 };
 
-TEST_F(supervisors, children_start_in_order_and_end_in_the_opposite_one) {
+TEST_F(supervisors, children_start_in_order_and_end_in_reverse_order) {
     EXPECT_FALSE(a.ref());
     auto top = sennit::supervise(group, {}, a, b, c);
     EXPECT_EQ(log->text(), "+a +b +c ");
@@ -139,7 +140,7 @@ TEST_F(supervisors, children_start_in_order_and_end_in_the_opposite_one) {
     EXPECT_FALSE(a.ref());
 }
 
-TEST_F(supervisors, one_for_one_restarts_the_one_that_failed_with_a_new_state) {
+TEST_F(supervisors, one_for_one_restarts_failed_child_with_new_state) {
     auto top = sennit::supervise(group, {}, a, b);
     EXPECT_EQ(b.ask(age{}).get(), 1);
     EXPECT_EQ(b.ask(age{}).get(), 2);
@@ -150,20 +151,20 @@ TEST_F(supervisors, one_for_one_restarts_the_one_that_failed_with_a_new_state) {
     EXPECT_EQ(b.ask(age{}).get(), 1);
     EXPECT_NE(b.ref(), stale);
     EXPECT_EQ(stale.try_tell(finish{}), sennit::send_status::dead)
-        << "it never reaches the new one";
+        << "a stale reference never reaches the restarted actor";
     EXPECT_EQ(a.restarts(), 0u);
     EXPECT_EQ(log->take(), "+a +b -b +b ");
     end(top);
 }
 
-TEST_F(supervisors, one_for_all_restarts_all_in_order) {
+TEST_F(supervisors, one_for_all_restarts_all_children_in_order) {
     auto top = sennit::supervise(group, {.strategy = strategy::one_for_all}, a, b, c);
     b.tell(go_wrong{});
     log->await("-b -c -a +a +b +c ");
     end(top);
 }
 
-TEST_F(supervisors, rest_for_one_restarts_those_that_were_named_later) {
+TEST_F(supervisors, rest_for_one_restarts_failed_child_and_later_children) {
     auto top = sennit::supervise(group, {.strategy = strategy::rest_for_one}, a, b, c);
     b.tell(go_wrong{});
     log->await("+a +b +c -b -c +b +c ");
@@ -174,7 +175,7 @@ TEST_F(supervisors, rest_for_one_restarts_those_that_were_named_later) {
     end(top);
 }
 
-TEST_F(supervisors, a_permanent_child_is_restarted_whatever_its_end_was) {
+TEST_F(supervisors, supervisor_restarts_permanent_child_after_any_end) {
     auto top = sennit::supervise(group, {}, a);
     a.tell(finish{});
     log->await("+a -a +a ");
@@ -184,7 +185,7 @@ TEST_F(supervisors, a_permanent_child_is_restarted_whatever_its_end_was) {
     end(top);
 }
 
-TEST_F(supervisors, a_transient_child_is_restarted_after_an_error_only) {
+TEST_F(supervisors, supervisor_restarts_transient_child_after_error_only) {
     auto t = some(restart::transient, "t");
     auto top = sennit::supervise(group, {.stays = true}, t);
     t.tell(go_wrong{});
@@ -197,7 +198,7 @@ TEST_F(supervisors, a_transient_child_is_restarted_after_an_error_only) {
     EXPECT_EQ(log->text(), "+t -t +t -t ");
 }
 
-TEST_F(supervisors, a_temporary_child_is_never_restarted_and_takes_nobody_along) {
+TEST_F(supervisors, failed_temporary_child_is_not_restarted_and_ends_no_other_child) {
     auto t = some(restart::temporary, "t");
     auto top = sennit::supervise(group, {.strategy = strategy::one_for_all}, t, a);
     t.tell(go_wrong{});
@@ -208,7 +209,7 @@ TEST_F(supervisors, a_temporary_child_is_never_restarted_and_takes_nobody_along)
     EXPECT_EQ(log->text(), "+t +a -t -a ");
 }
 
-TEST_F(supervisors, a_temporary_child_that_another_one_takes_along_does_not_come_back) {
+TEST_F(supervisors, temporary_child_that_another_failure_ends_is_not_restarted) {
     auto t = some(restart::temporary, "t");
     auto top = sennit::supervise(group, {.strategy = strategy::one_for_all}, t, a);
     a.tell(go_wrong{});
@@ -217,7 +218,7 @@ TEST_F(supervisors, a_temporary_child_that_another_one_takes_along_does_not_come
     end(top);
 }
 
-TEST_F(supervisors, a_supervisor_ends_with_its_last_child) {
+TEST_F(supervisors, supervisor_ends_with_its_last_child) {
     auto t = some(restart::transient, "t");
     auto u = some(restart::temporary, "u");
     sennit::supervise(group, {}, t, u);
@@ -227,14 +228,14 @@ TEST_F(supervisors, a_supervisor_ends_with_its_last_child) {
     EXPECT_EQ(group.size(), 0u);
 }
 
-// ---- too often
+// ---- too many restarts
 
 std::atomic<std::int64_t> seconds{0};
 std::chrono::steady_clock::time_point given_time() noexcept {
     return std::chrono::steady_clock::time_point(std::chrono::seconds(seconds.load()));
 }
 
-TEST_F(supervisors, more_restarts_than_allowed_within_the_span_end_it_with_restarts_exceeded) {
+TEST_F(supervisors, too_many_restarts_within_the_span_end_supervisor_with_restarts_exceeded) {
     auto f = some(restart::permanent, "f");
     auto top = sennit::supervise(group, {.restarts = 2, .within = 10s, .now = &given_time}, a, f);
     auto who = observe(top);
@@ -248,11 +249,11 @@ TEST_F(supervisors, more_restarts_than_allowed_within_the_span_end_it_with_resta
     fail();
     seconds = 105;
     fail();
-    seconds = 111; // the first is out of the span
+    seconds = 111; // the restart at 100 s is out of the span
     fail();
-    seconds = 116; // the second one, too
+    seconds = 116; // the restart at 105 s is out of the span, too
     fail();
-    seconds = 120; // 111 and 116 are in it
+    seconds = 120; // the restarts at 111 s and 116 s are in the span
     f.tell(go_wrong{});
     const sennit::down end = who.ask(observed{}).get();
     EXPECT_EQ(end.who, top.address());
@@ -266,19 +267,19 @@ TEST_F(supervisors, more_restarts_than_allowed_within_the_span_end_it_with_resta
         EXPECT_THROW(std::rethrow_exception(e.cause()), std::runtime_error);
     }
     EXPECT_EQ(log->text().substr(0, 6), "+a +f ");
-    EXPECT_TRUE(log->text().ends_with("-f -a ")) << "its children ended before it did";
+    EXPECT_TRUE(log->text().ends_with("-f -a ")) << "the children ended before their supervisor";
     who.stop();
-    group.join(); // the error was told to somebody
+    group.join(); // the observer received the error: join does not throw it
 }
 
-TEST_F(supervisors, where_nobody_watches_the_join_throws_restarts_exceeded) {
+TEST_F(supervisors, join_throws_restarts_exceeded_of_unwatched_supervisor) {
     sennit::supervise(group, {.restarts = 0}, a, b);
     a.tell(go_wrong{});
     EXPECT_THROW(group.join(), sennit::restarts_exceeded);
     EXPECT_TRUE(log->text().ends_with("-a -b "));
 }
 
-TEST_F(supervisors, constructors_that_throw_at_a_restart_count) {
+TEST_F(supervisors, throwing_constructor_at_restart_counts_as_restart) {
     auto luck = std::make_shared<trouble>();
     auto f = some(restart::permanent, "f", luck);
     sennit::supervise(group, {.restarts = 5}, f);
@@ -288,10 +289,10 @@ TEST_F(supervisors, constructors_that_throw_at_a_restart_count) {
     luck->bad_starts = 100;
     f.tell(go_wrong{});
     EXPECT_THROW(group.join(), sennit::restarts_exceeded);
-    EXPECT_EQ(luck->bad_starts, 99) << "the fifth restart was tried, and no sixth";
+    EXPECT_EQ(luck->bad_starts, 99) << "the supervisor tried a fifth restart, and no sixth";
 }
 
-TEST_F(supervisors, a_group_of_children_whose_restart_fails_is_ended_and_tried_again) {
+TEST_F(supervisors, supervisor_ends_and_retries_children_whose_restart_fails) {
     auto luck = std::make_shared<trouble>();
     auto f = some(restart::permanent, "f", luck);
     auto top =
@@ -304,7 +305,7 @@ TEST_F(supervisors, a_group_of_children_whose_restart_fails_is_ended_and_tried_a
 
 // ---- waiting before a restart
 
-TEST(backoff, doubles_up_to_the_most_and_leaves_a_random_part_out) {
+TEST(backoff, delay_doubles_up_to_the_maximum_and_jitter_shortens_it) {
     const sennit::backoff plain{.first = 10ms, .most = 65ms};
     EXPECT_EQ(plain.delay(1, 0.7), 10ms);
     EXPECT_EQ(plain.delay(2, 0.7), 20ms);
@@ -318,7 +319,7 @@ TEST(backoff, doubles_up_to_the_most_and_leaves_a_random_part_out) {
     EXPECT_EQ(sennit::backoff().delay(7, 0.5), 0ms);
 }
 
-TEST_F(supervisors, a_restart_waits_longer_after_each_failure_in_a_row) {
+TEST_F(supervisors, restart_waits_longer_after_each_failure_in_a_row) {
     auto top = sennit::supervise(
         group,
         {.restarts = 10, .within = 1h, .backoff = {.first = 2ms, .most = 4ms}, .now = &given_time},
@@ -333,7 +334,7 @@ TEST_F(supervisors, a_restart_waits_longer_after_each_failure_in_a_row) {
     end(top);
 }
 
-TEST_F(supervisors, one_that_waits_for_a_restart_can_be_ended) {
+TEST_F(supervisors, supervisor_that_waits_before_a_restart_can_be_ended) {
     auto top = sennit::supervise(group, {.backoff = {.first = 1h, .most = 2h}}, a, b);
     a.tell(go_wrong{});
     until([&] { return !a.ref(); });
@@ -342,7 +343,7 @@ TEST_F(supervisors, one_that_waits_for_a_restart_can_be_ended) {
     EXPECT_EQ(log->text(), "+a +b -a -b ");
 }
 
-TEST_F(supervisors, options_out_of_range_are_refused) {
+TEST_F(supervisors, supervise_refuses_options_out_of_range) {
     EXPECT_THROW(sennit::supervise(group, {.backoff = {.jitter = 1.5}}, a), std::invalid_argument);
     EXPECT_THROW(sennit::supervise(group, {.backoff = {.first = 2s, .most = 1s}}, a),
                  std::invalid_argument);
@@ -350,20 +351,20 @@ TEST_F(supervisors, options_out_of_range_are_refused) {
     EXPECT_EQ(log->text(), "");
 }
 
-// ---- beginnings and ends
+// ---- start and end
 
-TEST_F(supervisors, what_a_constructor_throws_at_the_first_start_reaches_the_caller) {
+TEST_F(supervisors, supervise_throws_exception_of_first_start) {
     auto luck = std::make_shared<trouble>();
     luck->bad_starts = 1;
     auto f = some(restart::permanent, "f", luck);
     EXPECT_THROW(sennit::supervise(group, {}, a, f, b), std::runtime_error);
     EXPECT_EQ(log->text(), "+a -a ");
     group.join();
-    auto top = sennit::supervise(group, {}, a, f, b); // the children are free again
+    auto top = sennit::supervise(group, {}, a, f, b); // the failed start has released the children
     end(top);
 }
 
-TEST_F(supervisors, a_child_has_one_supervisor_at_a_time) {
+TEST_F(supervisors, child_has_one_supervisor_at_a_time) {
     auto top = sennit::supervise(group, {}, a);
     EXPECT_THROW(sennit::supervise(group, {}, b, a), std::logic_error);
     EXPECT_TRUE(a.ref().alive());
@@ -371,7 +372,7 @@ TEST_F(supervisors, a_child_has_one_supervisor_at_a_time) {
     EXPECT_EQ(log->text(), "+a +b -b -a ");
 }
 
-TEST_F(supervisors, children_can_be_added) {
+TEST_F(supervisors, add_child_starts_child_under_running_supervisor) {
     auto luck = std::make_shared<trouble>();
     luck->bad_starts = 1;
     auto top = sennit::supervise(group, {.strategy = strategy::rest_for_one}, a);
@@ -384,7 +385,7 @@ TEST_F(supervisors, children_can_be_added) {
     end(top);
 }
 
-TEST_F(supervisors, one_that_is_killed_takes_its_children_along) {
+TEST_F(supervisors, killed_supervisor_ends_its_children) {
     auto top = sennit::supervise(group, {}, a, b);
     top.kill();
     group.join();
@@ -392,7 +393,7 @@ TEST_F(supervisors, one_that_is_killed_takes_its_children_along) {
     EXPECT_EQ(log->text().size(), std::string("+a +b -a -b ").size());
 }
 
-TEST_F(supervisors, nothing_is_restarted_when_the_group_ends) {
+TEST_F(supervisors, supervisor_restarts_no_child_when_the_group_ends) {
     for (int i = 0; i < 20; ++i) {
         log->take();
         {
@@ -405,7 +406,7 @@ TEST_F(supervisors, nothing_is_restarted_when_the_group_ends) {
     }
 }
 
-TEST_F(supervisors, a_supervisor_may_be_a_child) {
+TEST_F(supervisors, supervisor_may_be_a_child) {
     child<supervisor> inner({}, supervision{.strategy = strategy::one_for_all, .restarts = 1}, b,
                             c);
     auto top = sennit::supervise(group, {.strategy = strategy::rest_for_one}, a, inner);
@@ -413,12 +414,12 @@ TEST_F(supervisors, a_supervisor_may_be_a_child) {
     b.tell(go_wrong{});
     log->await("-b -c +b +c ");
     until([&] { return c.restarts() == 1; });
-    c.tell(go_wrong{}); // too often for the inner one, which is restarted by the outer one
+    c.tell(go_wrong{}); // exceeds the inner supervisor's limit: the outer one restarts it
     log->await("+b +c -c -b +b +c ");
     until([&] { return inner.restarts() == 1; });
     EXPECT_EQ(b.ask(age{}).get(), 1);
     EXPECT_EQ(a.restarts(), 0u);
-    a.tell(go_wrong{}); // ends the inner one in order, then starts all again
+    a.tell(go_wrong{}); // ends the inner supervisor in order, then restarts all
     log->await("-a -c -b +a +b +c ");
     end(top);
     EXPECT_TRUE(log->text().ends_with("-c -b -a "));
@@ -428,15 +429,15 @@ TEST_F(supervisors, a_supervisor_may_be_a_child) {
 
 struct counted_life : sennit::actor<counted_life, go_wrong, finish> {
     explicit counted_life(std::shared_ptr<trouble> all) : lives(std::move(all)) {
-        EXPECT_EQ(lives->living.fetch_add(1), 0) << "two actors of one child";
+        EXPECT_EQ(lives->living.fetch_add(1), 0) << "two actors of one child live";
     }
     ~counted_life() { --lives->living; }
-    void on(go_wrong) { throw std::runtime_error("as wanted"); }
+    void on(go_wrong) { throw std::runtime_error("thrown on purpose"); }
     void on(finish) { stop(); }
     std::shared_ptr<trouble> lives;
 };
 
-TEST_F(supervisors, no_two_actors_of_one_child_live_at_a_time_and_none_is_lost) {
+TEST_F(supervisors, one_actor_of_each_child_lives_at_a_time_and_no_child_is_lost) {
     for (const auto how : {strategy::one_for_one, strategy::one_for_all, strategy::rest_for_one}) {
         std::array<std::shared_ptr<trouble>, 3> lives;
         std::vector<child<counted_life>> children;
@@ -474,13 +475,13 @@ TEST_F(supervisors, no_two_actors_of_one_child_live_at_a_time_and_none_is_lost) 
     }
 }
 
-// The child ends itself before its supervisor could have done anything about it.
-TEST_F(supervisors, an_end_is_not_missed_however_early) {
+// The child fails so soon after its start that its supervisor has had no time to act on the start.
+TEST_F(supervisors, supervisor_misses_no_end_however_early) {
     struct shortlived_child : sennit::actor<shortlived_child, go_wrong> {
         explicit shortlived_child(std::shared_ptr<trouble> of) : left(std::move(of)) {
             if (--left->bad_starts > 0) sennit::tell_after(self(), 0s, go_wrong{});
         }
-        void on(go_wrong) { throw std::runtime_error("as wanted"); }
+        void on(go_wrong) { throw std::runtime_error("thrown on purpose"); }
         std::shared_ptr<trouble> left;
     };
     auto left = std::make_shared<trouble>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Theron's users rely on, beside what the other files of this folder hold: making runtimes and
-// actors, addresses, what may be sent, from where and in which order, ends, several runtimes.
+// Behaviour that users of Theron rely on and that no other file of this folder tests: construction
+// of runtimes and actors, addresses, types of messages, senders, order, termination, several
+// runtimes.
 #include "sennit/actor.hpp"
 #include "sennit/catcher.hpp"
 #include "sennit/event.hpp"
@@ -54,7 +55,7 @@ struct theron : testing::Test {
     sennit::receiver here{runtime};
 };
 
-// Sends back whatever comes, to who sent it.
+// Sends each message back to its sender.
 template <class... Ms>
 struct echo : sennit::open_actor<echo<Ms...>> {
     echo() {
@@ -74,7 +75,7 @@ M sent_and_back(theron& at, M message) {
 
 // ---- runtimes
 
-TEST_F(theron, a_runtime_has_as_many_workers_as_it_was_given) {
+TEST_F(theron, runtime_has_the_given_number_of_workers) {
     for (const unsigned count : {1u, 2u, 5u}) {
         sennit::runtime one({.workers = count});
         EXPECT_EQ(one.workers(), count);
@@ -82,7 +83,7 @@ TEST_F(theron, a_runtime_has_as_many_workers_as_it_was_given) {
     }
 }
 
-TEST_F(theron, a_runtime_of_many_options_runs_actors) {
+TEST_F(theron, runtime_with_many_options_runs_actors) {
     for (const auto policy : {sennit::scheduling::stealing, sennit::scheduling::sharing,
                               sennit::scheduling::round_robin, sennit::scheduling::automatic}) {
         sennit::runtime one({.workers = 2, .pin = true, .policy = policy, .max_spare_workers = 0});
@@ -93,7 +94,7 @@ TEST_F(theron, a_runtime_of_many_options_runs_actors) {
     }
 }
 
-TEST_F(theron, workers_run_on_the_processors_that_are_given) {
+TEST_F(theron, workers_run_on_the_given_processors) {
     std::vector<unsigned> usable;
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
         cpu_set_t mine;
@@ -104,7 +105,7 @@ TEST_F(theron, workers_run_on_the_processors_that_are_given) {
     ASSERT_FALSE(usable.empty());
     const unsigned last = usable.back();
     sennit::runtime one({.processors = {last}});
-    EXPECT_EQ(one.workers(), 1u) << "no more than processors";
+    EXPECT_EQ(one.workers(), 1u) << "at most one worker for each processor";
     sennit::runtime three({.workers = 3, .processors = {last}});
     EXPECT_EQ(three.workers(), 3u);
     three.run([&] {
@@ -120,7 +121,7 @@ TEST_F(theron, workers_run_on_the_processors_that_are_given) {
     EXPECT_EQ(refused.metrics().unpinned, 1u);
 }
 
-TEST_F(theron, a_node_has_processors) {
+TEST_F(theron, node_has_processors) {
     EXPECT_THROW(sennit::cpus_of_node(1'000'000), std::invalid_argument);
     unsigned node = 0;
     std::vector<unsigned> found;
@@ -134,7 +135,7 @@ TEST_F(theron, a_node_has_processors) {
     EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
 }
 
-TEST_F(theron, five_runtimes_in_a_chain_pass_a_message_on) {
+TEST_F(theron, chain_of_five_runtimes_passes_message_on) {
     struct next : sennit::actor<next, int> {
         explicit next(any_ref given) : to(given) {}
         void on(int m) { to.tell(m + 1); }
@@ -156,14 +157,14 @@ TEST_F(theron, five_runtimes_in_a_chain_pass_a_message_on) {
     while (!groups.empty()) groups.pop_back();
 }
 
-TEST_F(theron, an_actor_makes_actors_in_another_runtime) {
+TEST_F(theron, actor_spawns_actors_in_another_runtime) {
     sennit::runtime other({.workers = 1});
     sennit::actor_group there(other);
     struct maker : sennit::open_actor<maker> {
         explicit maker(sennit::actor_group& where) {
             add_handler([&where](const std::string&, any_ref from) {
-                tell_from(from, where.spawn<echo<int>>(),
-                          1); // this actor is the sender: it gets the answer
+                // In a handler the sender is the handler's actor, which gets the answer.
+                tell_from(from, where.spawn<echo<int>>(), 1);
             });
             add_handler([this](const int& m) { whom.tell(10 * m); });
             add_handler([this](const any_ref& m) { whom = m; });
@@ -180,7 +181,7 @@ TEST_F(theron, an_actor_makes_actors_in_another_runtime) {
     there.join();
 }
 
-TEST_F(theron, messages_handled_are_counted_by_group) {
+TEST_F(theron, group_counts_handled_messages) {
     const auto before = group.handled();
     const auto a = group.spawn<echo<int>>();
     for (int i = 0; i < 100; ++i) here.tell(a, i);
@@ -188,7 +189,7 @@ TEST_F(theron, messages_handled_are_counted_by_group) {
     EXPECT_EQ(group.handled() - before, 100u);
     a.stop();
     group.join();
-    EXPECT_GE(group.handled() - before, 100u) << "also when it has ended";
+    EXPECT_GE(group.handled() - before, 100u) << "the count includes the ended actor";
     sennit::actor_group other(runtime);
     EXPECT_EQ(other.handled(), 0u);
 }
@@ -210,7 +211,7 @@ TEST_F(theron, addresses_are_values) {
     EXPECT_EQ(one.address(), a.address());
 }
 
-TEST_F(theron, an_address_that_was_assigned_reaches_the_new_actor) {
+TEST_F(theron, assigned_address_reaches_the_new_actor) {
     sennit::actor_group brief(runtime);
     auto a = brief.spawn<echo<int>>();
     const auto old = a;
@@ -225,10 +226,10 @@ TEST_F(theron, an_address_that_was_assigned_reaches_the_new_actor) {
     here.tell(a, 3);
     while (caught.empty()) here.wait();
     const int first = caught.pop().message;
-    EXPECT_TRUE(first == 2 || first == 3) << "the first goes to nobody";
+    EXPECT_TRUE(first == 2 || first == 3) << "the message to the old address is lost";
 }
 
-TEST_F(theron, an_actor_has_the_address_of_its_reference) {
+TEST_F(theron, actor_has_the_address_of_its_reference) {
     struct tells : sennit::actor<tells, any_ref> {
         void on(any_ref m) { m.tell(sennit::address_of_actor(self().address())); }
     };
@@ -238,7 +239,7 @@ TEST_F(theron, an_actor_has_the_address_of_its_reference) {
     EXPECT_EQ(caught.pop().message, a.address());
 }
 
-TEST_F(theron, thousands_of_actors_live_at_once) {
+TEST_F(theron, thousands_of_actors_live_at_the_same_time) {
     std::vector<any_ref> all;
     for (int i = 0; i < 5000; ++i) all.push_back(group.spawn<echo<int>>());
     for (const any_ref& one : all) here.tell(one, 1);
@@ -246,7 +247,7 @@ TEST_F(theron, thousands_of_actors_live_at_once) {
     EXPECT_EQ(group.size(), all.size());
 }
 
-TEST_F(theron, an_actor_is_made_with_parameters) {
+TEST_F(theron, spawn_passes_parameters_to_constructor) {
     struct parameters : sennit::actor<parameters, any_ref> {
         parameters(int a, std::string b, std::unique_ptr<int> c) : sum(a + std::stoi(b) + *c) {}
         void on(any_ref m) { m.tell(sum); }
@@ -257,7 +258,7 @@ TEST_F(theron, an_actor_is_made_with_parameters) {
     EXPECT_EQ(caught.pop().message, 321);
 }
 
-TEST_F(theron, actors_send_and_make_actors_in_their_constructor) {
+TEST_F(theron, constructors_send_and_spawn_actors) {
     struct child : sennit::actor<child> {
         explicit child(any_ref whom) { whom.tell(1); }
     };
@@ -276,7 +277,7 @@ TEST_F(theron, actors_send_and_make_actors_in_their_constructor) {
     EXPECT_EQ(group.size(), 4u);
 }
 
-TEST_F(theron, actors_send_in_their_destructor) {
+TEST_F(theron, destructors_send) {
     struct last_words : sennit::actor<last_words> {
         explicit last_words(any_ref given) : whom(given) {}
         ~last_words() { whom.tell(7); }
@@ -287,7 +288,7 @@ TEST_F(theron, actors_send_in_their_destructor) {
     EXPECT_EQ(caught.pop().message, 7);
 }
 
-TEST_F(theron, an_actor_makes_actors_in_a_handler_and_talks_to_them) {
+TEST_F(theron, handler_spawns_actors_and_sends_to_them) {
     struct worker : sennit::actor<worker, int, any_ref> {
         void on(int m) { sum += m; }
         void on(any_ref m) {
@@ -313,7 +314,7 @@ TEST_F(theron, an_actor_makes_actors_in_a_handler_and_talks_to_them) {
     EXPECT_EQ(sums, (std::set<int>{11, 22, 33}));
 }
 
-TEST_F(theron, an_actor_writes_to_itself) {
+TEST_F(theron, actor_sends_to_itself) {
     struct counts : sennit::actor<counts, int, any_ref> {
         void on(int m) {
             ++turns;
@@ -334,14 +335,14 @@ TEST_F(theron, an_actor_writes_to_itself) {
     EXPECT_EQ(caught.pop().message, 10);
 }
 
-TEST_F(theron, an_actor_is_found_by_name_in_its_group_only) {
+TEST_F(theron, find_searches_name_in_its_own_group_only) {
     sennit::runtime other({.workers = 1});
     sennit::actor_group there(other);
     const auto a = group.spawn<echo<int>>({.name = "printer"});
     const auto b = there.spawn<echo<int>>({.name = "printer"});
     EXPECT_EQ(group.find<echo<int>>("printer"), a);
     EXPECT_EQ(there.find<echo<int>>("printer"), b);
-    EXPECT_FALSE(group.find<echo<long>>("printer")) << "another class";
+    EXPECT_FALSE(group.find<echo<long>>("printer")) << "the actor is of another class";
     here.tell(*there.find<echo<int>>("printer"), 1);
     EXPECT_EQ(here.wait(), 1u);
     a.stop();
@@ -349,9 +350,9 @@ TEST_F(theron, an_actor_is_found_by_name_in_its_group_only) {
     EXPECT_FALSE(group.find<echo<int>>("printer"));
 }
 
-// ---- what may be sent
+// ---- types of messages
 
-TEST_F(theron, values_of_many_kinds_are_sent) {
+TEST_F(theron, messages_carry_values_of_many_types) {
     enum class colour : unsigned char { red, green };
     struct empty {
         bool operator==(const empty&) const = default;
@@ -373,7 +374,7 @@ TEST_F(theron, values_of_many_kinds_are_sent) {
               (std::array<int, 4>{1, 2, 3, 4}));
 }
 
-TEST_F(theron, containers_are_sent) {
+TEST_F(theron, messages_carry_containers) {
     EXPECT_EQ(sent_and_back(*this, std::vector<int>{1, 2, 3}), (std::vector<int>{1, 2, 3}));
     EXPECT_EQ(sent_and_back(*this, std::vector<std::vector<std::string>>{{"a"}, {}}),
               (std::vector<std::vector<std::string>>{{"a"}, {}}));
@@ -381,7 +382,7 @@ TEST_F(theron, containers_are_sent) {
               (std::map<std::string, int>{{"a", 1}}));
 }
 
-TEST_F(theron, a_vector_is_moved_from_end_to_end) {
+TEST_F(theron, vector_is_moved_from_sender_to_receiver) {
     struct holds : sennit::actor<holds, std::vector<int>, sennit::reply_to<const void*>> {
         void on(std::vector<int>&& m) { kept = std::move(m); }
         void on(sennit::reply_to<const void*> m) { m.set(static_cast<const void*>(kept.data())); }
@@ -397,7 +398,7 @@ TEST_F(theron, a_vector_is_moved_from_end_to_end) {
     EXPECT_EQ(answer.get(), place);
 }
 
-TEST_F(theron, messages_larger_than_any_kept_piece_are_sent) {
+TEST_F(theron, messages_may_be_larger_than_any_cached_block) {
     using page = std::array<char, 8192>;
     page sent{};
     sent[0] = 'a', sent[8191] = 'z';
@@ -406,14 +407,14 @@ TEST_F(theron, messages_larger_than_any_kept_piece_are_sent) {
     EXPECT_EQ(back[8191], 'z');
 }
 
-TEST_F(theron, pointers_that_are_allowed_by_name_are_sent) {
+TEST_F(theron, messages_carry_pointers_that_allow_share_permits) {
     table shared{3};
     EXPECT_EQ(sent_and_back(*this, message_of_pointer{&shared}).where->rows, 3);
     EXPECT_EQ(sent_and_back<table*>(*this, &shared), &shared);
     EXPECT_EQ(sent_and_back(*this, std::make_shared<const table>(table{4}))->rows, 4);
 }
 
-TEST_F(theron, an_address_is_sent_and_used) {
+TEST_F(theron, messages_carry_addresses_that_receivers_use) {
     struct introduces : sennit::actor<introduces, any_ref> {
         explicit introduces(any_ref given) : whom(given) {}
         void on(any_ref m) { whom.tell(m); }
@@ -428,7 +429,7 @@ TEST_F(theron, an_address_is_sent_and_used) {
     EXPECT_EQ(here.wait(), 1u);
 }
 
-TEST_F(theron, a_handler_of_a_base_class_handles) {
+TEST_F(theron, handler_of_base_class_handles_message) {
     struct doubling {
         void twice(const int& m, any_ref from) { from.tell(factor * m); }
         int factor = 2;
@@ -441,9 +442,9 @@ TEST_F(theron, a_handler_of_a_base_class_handles) {
     EXPECT_EQ(caught.pop().message, 42);
 }
 
-// ---- from where
+// ---- senders
 
-TEST_F(theron, threads_fibers_forks_and_another_runtimes_workers_send) {
+TEST_F(theron, threads_fibers_forks_and_workers_of_another_runtime_send) {
     struct sums : sennit::actor<sums, int> {
         explicit sums(any_ref given) : whom(given) {}
         void on(int m) {
@@ -464,19 +465,19 @@ TEST_F(theron, threads_fibers_forks_and_another_runtimes_workers_send) {
     EXPECT_EQ(here.wait(), 1u);
 }
 
-TEST_F(theron, a_send_says_whether_it_was_delivered_to_a_mailbox) {
+TEST_F(theron, try_tell_reports_delivery_to_mailbox) {
     const auto a = group.spawn<echo<int>>();
     EXPECT_EQ(any_ref(a).try_tell(1), sennit::send_status::sent);
-    EXPECT_EQ(any_ref(a).try_tell(std::string("nobody handles it")), sennit::send_status::sent);
+    EXPECT_EQ(any_ref(a).try_tell(std::string("no handler for it")), sennit::send_status::sent);
     EXPECT_EQ(any_ref().try_tell(1), sennit::send_status::dead);
     a.stop();
     group.join();
     EXPECT_EQ(any_ref(a).try_tell(1), sennit::send_status::dead);
 }
 
-// ---- order, one at a time
+// ---- order, and one handler at a time
 
-TEST_F(theron, messages_arrive_in_the_order_of_one_sender) {
+TEST_F(theron, messages_of_one_sender_arrive_in_order) {
     struct expects : sennit::actor<expects, int> {
         explicit expects(any_ref given) : whom(given) {}
         void on(int m) { whom.tell(m == next++); }
@@ -487,7 +488,7 @@ TEST_F(theron, messages_arrive_in_the_order_of_one_sender) {
     const auto a = group.spawn<expects>(here);
     for (const int sent : {0, 1, 2, 3, 4, 5, 6, 7, 9}) a.tell(sent);
     for (int i = 0; i < 8; ++i) EXPECT_TRUE(right.pop().message) << i;
-    EXPECT_FALSE(right.pop().message) << "8 is left out";
+    EXPECT_FALSE(right.pop().message) << "the sender left 8 out";
 }
 
 TEST_F(theron, one_handler_runs_at_a_time) {
@@ -498,7 +499,7 @@ TEST_F(theron, one_handler_runs_at_a_time) {
         }
         void one(const int&) { step(); }
         void other(const std::string&) { step(); }
-        void step() { // torn apart if another one ran
+        void step() { // loses a count if another handler runs meanwhile
             const int before = count;
             std::this_thread::yield();
             count = before + 1;
@@ -520,7 +521,7 @@ TEST_F(theron, one_handler_runs_at_a_time) {
     EXPECT_EQ(here.wait(), 1u);
 }
 
-TEST_F(theron, an_urgent_message_goes_first) {
+TEST_F(theron, urgent_message_goes_first) {
     struct logs : sennit::actor<logs, int, std::shared_ptr<sennit::event>> {
         explicit logs(any_ref given) : whom(given) {}
         void on(int m) { whom.tell(m); }
@@ -544,9 +545,9 @@ TEST_F(theron, an_urgent_message_goes_first) {
     EXPECT_EQ(caught.pop().message, 3);
 }
 
-// ---- ends
+// ---- termination
 
-TEST_F(theron, a_group_may_go_with_messages_in_its_mailboxes) {
+TEST_F(theron, group_may_be_destroyed_with_messages_in_its_mailboxes) {
     const auto left = std::make_shared<int>(0);
     {
         sennit::actor_group brief(runtime);
@@ -560,7 +561,7 @@ TEST_F(theron, a_group_may_go_with_messages_in_its_mailboxes) {
     EXPECT_EQ(left.use_count(), 1);
 }
 
-TEST_F(theron, messages_that_reach_nobody_are_destroyed) {
+TEST_F(theron, messages_that_reach_no_actor_are_destroyed) {
     const auto left = std::make_shared<int>(0);
     any_ref().tell(left);
     const auto a = group.spawn<echo<int>>();
@@ -572,7 +573,7 @@ TEST_F(theron, messages_that_reach_nobody_are_destroyed) {
     EXPECT_EQ(left.use_count(), 1);
 }
 
-TEST_F(theron, an_ended_actors_place_is_used_again_and_its_address_is_not) {
+TEST_F(theron, slot_of_ended_actor_is_reused_and_its_address_is_not) {
     std::set<std::uint32_t> slots;
     any_ref first;
     for (int i = 0; i < 2000; ++i) {
@@ -584,7 +585,7 @@ TEST_F(theron, an_ended_actors_place_is_used_again_and_its_address_is_not) {
         brief.join();
         EXPECT_FALSE(first.alive());
     }
-    EXPECT_LT(slots.size(), 1500u) << "slots are used again";
+    EXPECT_LT(slots.size(), 1500u) << "later actors reuse slots";
 }
 
 } // namespace

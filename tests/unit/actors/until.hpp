@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of actors share.
+// Helpers that the tests of actors share.
 #pragma once
 
 #include "sennit/actor.hpp"
@@ -13,13 +13,13 @@
 
 namespace actor_tests {
 
-// Waits for what another thread brings about; the test's time limit tells when it does not.
+// Waits until another thread makes `holds` true. If it never does, the test reaches its time limit.
 template <class F>
 void until(F holds) {
     while (!holds()) std::this_thread::yield();
 }
 
-// While it lives, dead letters are counted only.
+// While it lives, dead letters are counted but not printed.
 class no_letters_written {
 public:
     no_letters_written() : before_(sennit::set_dead_letter_handler(nullptr)) {}
@@ -36,7 +36,7 @@ struct with_actors : testing::Test {
     sennit::actor_group group{runtime};
 };
 
-// A message that keeps its receiver in the handler until it is let go.
+// A message that keeps its receiver in the handler until the test sets `until`.
 struct held {
     std::shared_ptr<sennit::event> begun = std::make_shared<sennit::event>();
     std::shared_ptr<sennit::event> until = std::make_shared<sennit::event>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Urgent messages: src/actors/runtime/mailbox_urgent.cpp.
+// Urgent messages, which src/actors/runtime/mailbox_urgent.cpp implements.
 #include "until.hpp"
 
 #include <vector>
@@ -31,13 +31,13 @@ struct urgent : actor_tests::with_actors {
     std::vector<int> handled;
 };
 
-TEST_F(urgent, messages_go_first_in_their_own_order_from_wherever_they_come) {
+TEST_F(urgent, urgent_messages_go_first_in_their_own_order_from_any_sender) {
     const auto one = group.spawn<piled>(handled);
     const held gate;
     one.tell(gate);
     gate.begun->wait();
     std::vector<int> expected;
-    for (int round = 0; round < 3; ++round) { // from this thread, and from a worker
+    for (int round = 0; round < 3; ++round) { // a thread and a worker send
         for (int i = 0; i < 100; ++i) one.tell_urgent(piece{1000 * round + i});
         runtime.run([&] {
             for (int i = 100; i < 200; ++i) one.tell_urgent(piece{1000 * round + i});
@@ -51,7 +51,7 @@ TEST_F(urgent, messages_go_first_in_their_own_order_from_wherever_they_come) {
     EXPECT_EQ(handled, expected);
 }
 
-TEST_F(urgent, messages_are_not_dropped_as_the_oldest) {
+TEST_F(urgent, drop_oldest_does_not_drop_urgent_messages) {
     const auto one = group.spawn<piled>({.mailbox = 2, .overflow = overflow::drop_oldest}, handled);
     const held gate;
     one.tell(gate);
@@ -61,8 +61,8 @@ TEST_F(urgent, messages_are_not_dropped_as_the_oldest) {
     for (const int n : {3, 4, 5}) EXPECT_EQ(one.try_tell(piece{n}), send_status::sent);
     one.tell_urgent(piece{12});
     one.tell_urgent(piece{13});
-    EXPECT_EQ(one.try_tell(piece{6}), send_status::full); // more than four times the room
-    one.tell_urgent(piece{14});                           // as well
+    EXPECT_EQ(one.try_tell(piece{6}), send_status::full); // four times its bound are queued
+    one.tell_urgent(piece{14});                           // dropped, too
     gate.until->set();
     actor_tests::until([&] { return sennit::metrics_of(one)->waiting == 0u; });
     one.ask(done{}).get();

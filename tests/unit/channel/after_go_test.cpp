@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of Go's channels and of its select look for, and the other files of this folder do
-// not, as scenarios of our own: a select sees all its channels at one moment, leaves all their
-// lists whole, and prefers none of its cases.
+// Scenarios for properties that Go's tests of channels and of select check, and that no other file
+// of this folder checks. A select sees all its channels at one moment, leaves all their waiter
+// lists intact, and prefers none of its cases.
 #include "race.hpp"
 
 #include <sennit/fiber.hpp>
@@ -28,8 +28,8 @@ constexpr auto unexpected = [](auto&&...) { ADD_FAILURE(); };
 class after_go : public race {};
 INSTANTIATE_TEST_SUITE_P(all, after_go, testing::ValuesIn(race_settings), name_of_race);
 
-// It holds a value until it is closed, so it is ready at every moment.
-TEST_P(after_go, a_pop_that_does_not_wait_finds_the_value_or_the_end) {
+// The channel holds a value until it is closed, so it is ready for a pop at every moment.
+TEST_P(after_go, pop_without_wait_finds_value_or_end) {
     for (int round = 0; round < rounds / 4; ++round) {
         numbers one(1);
         (void)one.push(1);
@@ -47,8 +47,9 @@ TEST_P(after_go, a_pop_that_does_not_wait_finds_the_value_or_the_end) {
     }
 }
 
-// One of both is ready at every moment: the second before the first is emptied.
-TEST_P(after_go, a_select_that_does_not_wait_sees_both_channels_at_once) {
+// At every moment one of the two channels is ready: the second becomes ready before the first is
+// emptied.
+TEST_P(after_go, select_without_wait_sees_both_channels_at_one_moment) {
     for (int round = 0; round < rounds / 4; ++round) {
         numbers first(1), second(1);
         (void)first.push(1);
@@ -66,8 +67,8 @@ TEST_P(after_go, a_select_that_does_not_wait_sees_both_channels_at_once) {
     }
 }
 
-// A sender that may take any of four ways has each value arrive by one of them.
-TEST_P(after_go, of_four_ways_to_send_a_value_one_is_taken) {
+// A select that may push a value into any of four channels delivers it through exactly one of them.
+TEST_P(after_go, select_sends_value_through_one_of_four_channels) {
     constexpr int count = 2000;
     std::array<numbers, 4> ways{numbers(0), numbers(0), numbers(1), numbers(2)};
     std::vector<std::atomic<int>> times(count);
@@ -91,9 +92,9 @@ TEST_P(after_go, of_four_ways_to_send_a_value_one_is_taken) {
     for (int i = 0; i < count; ++i) EXPECT_EQ(times[static_cast<std::size_t>(i)], 1) << i;
 }
 
-// Four channels, each with a sender and a receiver of its own; and one more of each that selects
-// among all four.
-TEST_P(after_go, those_who_select_and_those_who_do_not_share_four_channels) {
+// Each of four channels has its own sender and receiver. One more sender and one more receiver
+// select among all four.
+TEST_P(after_go, selects_and_plain_calls_share_four_channels) {
     constexpr int each = 500;
     std::array<numbers, 4> all{numbers(0), numbers(0), numbers(2), numbers(3)};
     std::atomic<int> sent{0}, got{0};
@@ -125,7 +126,7 @@ TEST_P(after_go, those_who_select_and_those_who_do_not_share_four_channels) {
     EXPECT_EQ(got, 8 * each);
 }
 
-// One worker, so that everybody waits when the others have had their turn.
+// With one worker, every fiber waits in its channels once let_others_run() has returned.
 class after_go_in_turn : public testing::Test {
 protected:
     sennit::runtime runtime{{.workers = 1}};
@@ -134,7 +135,7 @@ protected:
     }
 };
 
-TEST_F(after_go_in_turn, a_channel_that_waits_in_two_cases_is_left_in_both) {
+TEST_F(after_go_in_turn, select_that_waits_twice_on_a_channel_leaves_it_twice) {
     runtime.run([] {
         numbers twice, other;
         bool ended = false;
@@ -151,14 +152,15 @@ TEST_F(after_go_in_turn, a_channel_that_waits_in_two_cases_is_left_in_both) {
         EXPECT_EQ(other.try_push(7), channel_status::success);
         selects.join();
         EXPECT_TRUE(ended);
-        EXPECT_EQ(twice.try_push(8), channel_status::success); // `behind` is the one that waits
+        EXPECT_EQ(twice.try_push(8), channel_status::success); // only `behind` waits
         behind.join();
-        EXPECT_EQ(twice.try_push(9), channel_status::full); // and nobody else
+        EXPECT_EQ(twice.try_push(9), channel_status::full); // no fiber waits any more
     });
 }
 
-// The select is the last of those that wait in a channel, and leaves it for another one.
-TEST_F(after_go_in_turn, a_select_that_leaves_the_end_of_a_list_leaves_the_others_in_it) {
+// The select is the last waiter in the list of a channel. It leaves that list when another channel
+// becomes ready.
+TEST_F(after_go_in_turn, select_that_leaves_the_end_of_a_list_keeps_other_waiters_in_it) {
     runtime.run([] {
         for (const bool pushes : {false, true}) {
             numbers crowded, other;
@@ -182,7 +184,7 @@ TEST_F(after_go_in_turn, a_select_that_leaves_the_end_of_a_list_leaves_the_other
             });
             let_others_run();
             EXPECT_EQ(other.try_push(0), channel_status::success);
-            let_others_run(); // it waits again, now without a select
+            let_others_run(); // the fiber waits again, now without a select
             for (const int value : {1, 2}) {
                 int got = value;
                 EXPECT_EQ(pushes ? crowded.try_pop(got) : crowded.try_push(value),
@@ -195,8 +197,9 @@ TEST_F(after_go_in_turn, a_select_that_leaves_the_end_of_a_list_leaves_the_other
     });
 }
 
-// The partner comes when the select waits already. A false alarm has a probability below 1e-50.
-TEST_F(after_go_in_turn, of_cases_that_wait_in_one_channel_none_is_preferred) {
+// The partner arrives when the select already waits. The test fails by chance with a probability
+// below 1e-50.
+TEST_F(after_go_in_turn, select_prefers_none_of_its_cases_that_wait_on_one_channel) {
     runtime.run([] {
         constexpr int count = 400;
         numbers one;

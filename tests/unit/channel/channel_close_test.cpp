@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a channel, and of calls that wait at one: close, errors, cancellation, time limits.
+// How a channel ends and how calls that wait on it end: close, errors, cancellation, time limits.
 #include "channels.hpp"
 
 #include <sennit/channel.hpp>
@@ -34,8 +34,8 @@ std::exception_ptr error(const char* what) {
     return std::make_exception_ptr(failure(what));
 }
 
-// One worker and one thread of control: what has been started waits when the others have had their
-// turn.
+// With one worker, every fiber that was started waits in its call once let_others_run() has
+// returned.
 class channel_close : public testing::TestWithParam<std::size_t> {
 protected:
     sennit::runtime runtime{{.workers = 1}};
@@ -56,7 +56,7 @@ protected:
     static void let_others_run() {
         for (int i = 0; i < 100; ++i) sennit::this_fiber::yield();
     }
-    // All the ways to pop, until the end.
+    // Every form of pop, each repeated until the end of the channel.
     std::vector<std::function<void()>> ways_to_drain() {
         return {
             [this] {
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(all, channel_close, testing::Values(0u, 1u, 2u, 16u, un
                                         : std::string("c").append(std::to_string(test.param));
                          });
 
-TEST_P(channel_close, fails_pushes_and_lets_pops_have_what_is_left) {
+TEST_P(channel_close, close_fails_pushes_and_lets_pops_take_the_remaining_values) {
     fill();
     EXPECT_FALSE(numbers.is_closed());
     numbers.close();
@@ -111,7 +111,7 @@ TEST_P(channel_close, fails_pushes_and_lets_pops_have_what_is_left) {
     EXPECT_EQ(got, -1);
 }
 
-TEST_P(channel_close, lets_waiting_pushers_keep_their_values) {
+TEST_P(channel_close, close_leaves_values_with_waiting_pushers) {
     if (GetParam() == unbounded) return;
     runtime.run([&] {
         sennit::channel<std::string> texts(GetParam());
@@ -121,7 +121,7 @@ TEST_P(channel_close, lets_waiting_pushers_keep_their_values) {
         for (int i = 0; i < 5; ++i)
             pushers.emplace_back([&, text = std::to_string(i), is = std::to_string(i)]() mutable {
                 EXPECT_EQ(texts.push_for(std::move(text), 1h), channel_status::closed);
-                kept += text == is; // NOLINT: not moved from
+                kept += text == is; // NOLINT: a refused push does not move
             });
         pushers.emplace_back([&] { kept += texts.push("x") == channel_status::closed; });
         let_others_run();
@@ -134,7 +134,7 @@ TEST_P(channel_close, lets_waiting_pushers_keep_their_values) {
     });
 }
 
-TEST_P(channel_close, tells_all_who_wait_for_values) {
+TEST_P(channel_close, close_wakes_all_waiting_poppers) {
     for (const bool with_error : {false, true})
         runtime.run([&] {
             std::atomic<int> ended{0}, threw{0};
@@ -162,7 +162,7 @@ TEST_P(channel_close, tells_all_who_wait_for_values) {
         });
 }
 
-TEST_P(channel_close, throws_its_error_from_pops_when_nothing_is_left) {
+TEST_P(channel_close, pop_from_drained_channel_throws_error_of_close) {
     fill();
     numbers.close(error("first"));
     numbers.close(error("second"));
@@ -170,7 +170,7 @@ TEST_P(channel_close, throws_its_error_from_pops_when_nothing_is_left) {
     EXPECT_EQ(numbers.push(1), channel_status::closed); // pushes do not throw
     EXPECT_EQ(numbers.try_push(1), channel_status::closed);
     for (int i = 0; i < filling; ++i) EXPECT_EQ(numbers.pop(), i);
-    for (const auto& drain : ways_to_drain()) { // each of them, each time
+    for (const auto& drain : ways_to_drain()) { // every form, every time
         try {
             drain();
             ADD_FAILURE() << "no error";
@@ -180,13 +180,13 @@ TEST_P(channel_close, throws_its_error_from_pops_when_nothing_is_left) {
     }
 }
 
-TEST_P(channel_close, without_an_error_counts_if_it_came_first) {
+TEST_P(channel_close, first_close_counts_even_without_an_error) {
     numbers.close();
     numbers.close(error("late"));
     for (const auto& drain : ways_to_drain()) EXPECT_NO_THROW(drain());
 }
 
-TEST_P(channel_close, from_many_threads_chooses_one_error_for_all) {
+TEST_P(channel_close, concurrent_closes_choose_one_error_for_all) {
     for (int round = 0; round < 50; ++round) {
         sennit::channel<int> mine(GetParam());
         std::vector<std::string> seen(3);
@@ -206,7 +206,7 @@ TEST_P(channel_close, from_many_threads_chooses_one_error_for_all) {
     }
 }
 
-TEST_P(channel_close, is_seen_by_all_who_iterate) {
+TEST_P(channel_close, close_ends_all_iterations) {
     runtime.run([&] {
         std::vector<sennit::fiber> readers;
         int sum = 0, ended = 0; // one worker
@@ -223,7 +223,7 @@ TEST_P(channel_close, is_seen_by_all_who_iterate) {
     });
 }
 
-TEST_P(channel_close, is_not_needed_to_cancel_waiting_pushes_whose_values_stay_outside) {
+TEST_P(channel_close, cancellation_ends_waiting_pushes_and_keeps_their_values_out) {
     if (GetParam() == unbounded) return;
     runtime.run([&] {
         fill();
@@ -247,7 +247,7 @@ TEST_P(channel_close, is_not_needed_to_cancel_waiting_pushes_whose_values_stay_o
     });
 }
 
-TEST_P(channel_close, is_not_needed_to_cancel_waiting_pops_which_then_take_nothing) {
+TEST_P(channel_close, cancellation_ends_waiting_pops_that_then_take_no_value) {
     runtime.run([&] {
         int cancelled = 0, got = -1;
         sennit::nursery poppers;
@@ -255,8 +255,9 @@ TEST_P(channel_close, is_not_needed_to_cancel_waiting_pops_which_then_take_nothi
             poppers.start([&] {
                 EXPECT_THROW(numbers.pop(got), sennit::cancelled);
                 ++cancelled;
-                EXPECT_THROW((void)numbers.pop(), sennit::cancelled); // still
-                for (int k = 0; k < 3 && filling > 0; ++k) {          // what need not wait goes on
+                // The scope stays cancelled, but calls that need not wait still work.
+                EXPECT_THROW((void)numbers.pop(), sennit::cancelled);
+                for (int k = 0; k < 3 && filling > 0; ++k) {
                     EXPECT_EQ(numbers.push(k), channel_status::success);
                     EXPECT_EQ(numbers.pop(), k);
                 }
@@ -267,12 +268,12 @@ TEST_P(channel_close, is_not_needed_to_cancel_waiting_pops_which_then_take_nothi
         poppers.join();
         EXPECT_EQ(cancelled, 5);
         EXPECT_EQ(got, -1);
-        fill(); // nobody who has left gets any of it
+        fill(); // no cancelled pop takes one of these values
         expect_filling_only();
     });
 }
 
-TEST_P(channel_close, is_not_needed_to_end_waiting_with_a_time_limit) {
+TEST_P(channel_close, time_limit_ends_waiting_calls) {
     const auto wait_in_vain = [&] {
         int got = -1;
         EXPECT_THROW(sennit::with_timeout(1ms, [&] { return numbers.pop(); }), sennit::timed_out);

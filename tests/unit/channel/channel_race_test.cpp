@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends of waits that race with partners: whatever happens, a value is delivered exactly once if its
-// push reports success, and not at all otherwise.
+// Waits that end while they race with a partner. In every case a value is delivered exactly once if
+// its push reports success, and not at all otherwise.
 #include "race.hpp"
 
 #include <sennit/channel.hpp>
@@ -27,7 +27,7 @@ using sennit::channel_status;
 using sennit::base::random;
 using numbers = sennit::channel<int>;
 
-// What became of the values 0 to n-1.
+// Counts how often each of the values 0 to n-1 was sent and received.
 class ledger {
 public:
     explicit ledger(int values)
@@ -53,7 +53,8 @@ private:
 
 class channel_race : public race {
 protected:
-    // The test itself on a plain thread or in a fiber, as the others.
+    // Runs the body of the test in a fiber if the setting has only fibers, else on the plain
+    // thread.
     template <class F>
     void go(F body) {
         if (GetParam().how == by::fibers)
@@ -64,7 +65,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(all, channel_race, testing::ValuesIn(race_settings), name_of_race);
 
-// One of the ways to push or pop that may give up.
+// Pushes or pops by a random form that may give up without waiting for ever.
 bool push_somehow(numbers& to, int value, random& chance) {
     const auto time = some_time(chance);
     switch (chance.below(4)) {
@@ -106,7 +107,7 @@ std::optional<int> pop_somehow(numbers& from, random& chance) {
     }
 }
 
-TEST_P(channel_race, time_limits_against_partners_lose_no_value) {
+TEST_P(channel_race, time_limits_that_race_with_partners_lose_no_value) {
     constexpr int pushers = 2;
     const int each = rounds / 8; // of four capacities
     for (const std::size_t capacity :
@@ -117,8 +118,8 @@ TEST_P(channel_race, time_limits_against_partners_lose_no_value) {
         for (int p = 0; p < pushers; ++p)
             start([&, p, mine = random(chance.next())]() mutable {
                 for (int i = p * each; i < (p + 1) * each; ++i) {
-                    const bool patient =
-                        i == p * each; // so that something is sent, however slow the partners are
+                    // The first push waits, so that a value is sent however slow the partners are.
+                    const bool patient = i == p * each;
                     if (patient ? values.push(i) == channel_status::success
                                 : push_somehow(values, i, mine))
                         book.sent(i);
@@ -140,7 +141,7 @@ TEST_P(channel_race, time_limits_against_partners_lose_no_value) {
     }
 }
 
-TEST_P(channel_race, close_against_partners_loses_no_value) {
+TEST_P(channel_race, close_that_races_with_partners_loses_no_value) {
     constexpr int each = 4;
     ledger book(rounds * each);
     int cut_short = 0;
@@ -171,15 +172,15 @@ TEST_P(channel_race, close_against_partners_loses_no_value) {
             values.close();
         });
         join();
-        EXPECT_EQ(values.size(), 0u); // the popper has had all
+        EXPECT_EQ(values.size(), 0u); // the popper has taken all
         cut_short += refused > 0 && refused < each;
     }
     book.expect_balance();
-    RecordProperty("cut_short",
-                   cut_short); // chance decides; 0 says that close was always too early or too late
+    // Chance decides this number. 0 means that close always came too early or too late.
+    RecordProperty("cut_short", cut_short);
 }
 
-TEST_P(channel_race, cancellation_against_partners_loses_no_value) {
+TEST_P(channel_race, cancellation_that_races_with_partners_loses_no_value) {
     if (GetParam().how == by::threads) return; // children of nurseries are fibers
     constexpr int each = 3;
     ledger book(rounds * each);
@@ -216,7 +217,7 @@ TEST_P(channel_race, cancellation_against_partners_loses_no_value) {
             const std::uint32_t who = chance.below(3);
             if (who != 0) pushers.cancel();
             if (who != 1) poppers.cancel();
-            if (who == 0) values.close(); // or pushers would wait for poppers for ever
+            if (who == 0) values.close(); // else pushers would wait for poppers for ever
             pushers.join();
             values.close();
             poppers.join();
@@ -225,11 +226,12 @@ TEST_P(channel_race, cancellation_against_partners_loses_no_value) {
         }
     });
     book.expect_balance();
-    RecordProperty("cancelled_rounds", cancelled_rounds); // chance decides
+    RecordProperty("cancelled_rounds", cancelled_rounds); // chance decides this number
 }
 
 TEST_P(channel_race, waiters_of_all_kinds_are_each_served_once) {
-    // Patient waiters among impatient ones: whoever gives up must not take a wake-up with him.
+    // Patient calls wait among calls that may give up. A call that gives up must not consume the
+    // wake-up of a patient one.
     constexpr int each = 2500;
     for (const std::size_t capacity : {std::size_t{0}, std::size_t{1}, unbounded}) {
         numbers values(capacity);

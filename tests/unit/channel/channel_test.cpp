@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Values flow through channels of every capacity, between fibers, threads and both.
 #include "channels.hpp"
 
 #include <sennit/channel.hpp>
@@ -70,7 +71,7 @@ private:
 };
 INSTANTIATE_TEST_SUITE_P(all, channel_flow, testing::ValuesIn(settings(true)), name_of);
 
-TEST_P(channel_flow, keeps_the_order_of_pushes_and_ends_with_the_close) {
+TEST_P(channel_flow, channel_keeps_the_order_of_pushes_and_ends_with_close) {
     sennit::channel<int> numbers(GetParam().capacity);
     start([&] {
         for (int i = 0; i < 1000; ++i) EXPECT_EQ(numbers.push(i), channel_status::success);
@@ -86,7 +87,7 @@ TEST_P(channel_flow, keeps_the_order_of_pushes_and_ends_with_the_close) {
     EXPECT_EQ(numbers.size(), 0u);
 }
 
-TEST_P(channel_flow, delivers_each_value_of_many_producers_to_one_of_many_consumers) {
+TEST_P(channel_flow, channel_delivers_each_value_of_many_producers_to_one_of_many_consumers) {
     constexpr int producers = 4, each = 500;
     sennit::channel<int> numbers(GetParam().capacity);
     std::atomic<int> producing{producers};
@@ -108,14 +109,14 @@ TEST_P(channel_flow, delivers_each_value_of_many_producers_to_one_of_many_consum
         for (const int value : mine) {
             ++times.at(static_cast<std::size_t>(value));
             int& before = last[static_cast<std::size_t>(value / each)];
-            EXPECT_LT(before, value); // of one producer, to one consumer
+            EXPECT_LT(before, value); // order of one producer's values at one consumer
             before = value;
         }
     }
     EXPECT_EQ(times, std::vector<int>(producers * each, 1));
 }
 
-TEST_P(channel_flow, lets_producers_run_ahead_of_consumers_by_its_capacity_only) {
+TEST_P(channel_flow, producers_run_ahead_of_consumers_by_the_capacity_only) {
     if (GetParam().capacity == unbounded) return;
     const int capacity = static_cast<int>(GetParam().capacity);
     sennit::channel<int> numbers(GetParam().capacity);
@@ -136,7 +137,7 @@ TEST_P(channel_flow, lets_producers_run_ahead_of_consumers_by_its_capacity_only)
     join();
 }
 
-TEST_P(channel_flow, plays_ping_pong) {
+TEST_P(channel_flow, two_channels_carry_ping_pong) {
     sennit::channel<int> ping(GetParam().capacity), pong(GetParam().capacity);
     start([&] {
         for (const int i : ping) (void)pong.push(i + 1);
@@ -155,9 +156,9 @@ TEST_P(channel_flow, plays_ping_pong) {
     join();
 }
 
-TEST_P(channel_flow, sieves_primes_and_unwinds_when_the_reader_closes) {
+TEST_P(channel_flow, chain_of_channels_sieves_primes_and_unwinds_when_reader_closes) {
     using numbers = sennit::channel<int>;
-    std::deque<numbers> stages; // its elements stay where they are
+    std::deque<numbers> stages; // a deque does not move its elements
     numbers* from = &stages.emplace_back(GetParam().capacity);
     start([to = from] {
         for (int i = 2; to->push(i) == channel_status::success && i < 10'000; ++i)
@@ -183,7 +184,7 @@ TEST_P(channel_flow, sieves_primes_and_unwinds_when_the_reader_closes) {
     join();
 }
 
-TEST_P(channel_flow, computes_fibonacci_numbers_in_a_network_with_feedback) {
+TEST_P(channel_flow, network_with_feedback_computes_fibonacci_numbers) {
     using numbers = sennit::channel<std::uint64_t>;
     const std::size_t capacity = GetParam().capacity;
     numbers sum(capacity), out(std::min(capacity, std::size_t{16})), one(capacity), two(capacity),
@@ -220,7 +221,7 @@ TEST_P(channel_flow, computes_fibonacci_numbers_in_a_network_with_feedback) {
     }
     EXPECT_EQ(last, 1548008755920u);
     out.close();
-    sum.close(); // the adder may stand in `sum`, the tee in `one`
+    sum.close(); // the adder may wait in `sum`, the tee in `one`
     one.close();
     later.close();
     join();
@@ -229,7 +230,7 @@ TEST_P(channel_flow, computes_fibonacci_numbers_in_a_network_with_feedback) {
 class channel_fibers : public channel_flow {};
 INSTANTIATE_TEST_SUITE_P(all, channel_fibers, testing::ValuesIn(settings(false)), name_of);
 
-TEST_P(channel_fibers, pass_values_through_a_thousand_channels) {
+TEST_P(channel_fibers, fibers_pass_values_through_a_thousand_channels) {
     constexpr std::size_t length = 1000;
     std::deque<sennit::channel<int>> links;
     for (std::size_t i = 0; i <= length; ++i) links.emplace_back(GetParam().capacity);
@@ -247,8 +248,8 @@ TEST_P(channel_fibers, pass_values_through_a_thousand_channels) {
     join();
 }
 
-// One worker and one thread of control: what has been started waits when the others have had their
-// turn.
+// With one worker, every fiber that was started waits in its call once let_others_run() has
+// returned.
 class channel_waiting : public testing::TestWithParam<std::size_t> {
 protected:
     sennit::runtime runtime{{.workers = 1}};
@@ -261,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(all, channel_waiting, testing::Values(0u, 1u, 2u, 16u),
                              return std::string("c").append(std::to_string(test.param));
                          });
 
-TEST_P(channel_waiting, serves_poppers_in_the_order_of_coming) {
+TEST_P(channel_waiting, channel_serves_poppers_in_order_of_arrival) {
     runtime.run([&] {
         sennit::channel<int> numbers(GetParam());
         std::vector<sennit::fiber> poppers;
@@ -274,7 +275,7 @@ TEST_P(channel_waiting, serves_poppers_in_the_order_of_coming) {
     });
 }
 
-TEST_P(channel_waiting, serves_pushers_in_the_order_of_coming_and_nobody_overtakes) {
+TEST_P(channel_waiting, channel_serves_pushers_in_order_of_arrival_and_none_overtakes) {
     runtime.run([&] {
         sennit::channel<int> numbers(GetParam());
         const int capacity = static_cast<int>(GetParam());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a channel may carry, what becomes of every single object, and the calls that do not wait or
-// not for long.
+// The types that a channel carries, the life of every single object in it, and the calls that do
+// not wait or wait for a limited time.
 #include "channels.hpp"
 
 #include <sennit/channel.hpp>
@@ -41,7 +41,8 @@ static_assert(pushes<pointers, std::unique_ptr<int>&&> && !pushes<pointers, std:
 static_assert(!pushes<const words, std::string> && !pops<const words>);
 static_assert(!std::copyable<words> && !std::movable<words>);
 
-// Notices when it is destroyed twice, misplaced, or used where it is not.
+// Detects that an object is destroyed twice, is misaligned, or is used at an address where it was
+// not constructed.
 template <std::size_t Bytes, std::size_t Alignment>
 class alignas(Alignment) watched {
 public:
@@ -88,12 +89,12 @@ using kinds = testing::Types<watched<1, 8>, watched<40, 16>, watched<1, 64>, wat
                              watched<1, 4096>>;
 TYPED_TEST_SUITE(channel_of, kinds);
 
-TYPED_TEST(channel_of, destroys_what_lies_in_it_when_it_dies) {
+TYPED_TEST(channel_of, channel_destructor_destroys_values_inside) {
     for (const std::size_t capacity : {std::size_t{1}, std::size_t{2}, std::size_t{16}, unbounded})
         for (std::size_t turns = 0; turns < 20; ++turns) {
             sennit::channel<TypeParam> values(capacity);
-            for (std::size_t i = 0; i < turns;
-                 ++i) { // the values inside go round the end of the memory
+            // The values inside wrap around the end of the memory.
+            for (std::size_t i = 0; i < turns; ++i) {
                 EXPECT_EQ(values.push(TypeParam(1)), channel_status::success);
                 EXPECT_EQ(values.pop()->number(), 1);
             }
@@ -104,7 +105,7 @@ TYPED_TEST(channel_of, destroys_what_lies_in_it_when_it_dies) {
         }
 }
 
-TYPED_TEST(channel_of, keeps_the_order_when_an_unbounded_one_grows) {
+TYPED_TEST(channel_of, unbounded_channel_keeps_order_while_it_grows) {
     sennit::channel<TypeParam> values(unbounded);
     int pushed = 0, popped = 0;
     for (int round = 1; round < 12; ++round) {
@@ -115,7 +116,7 @@ TYPED_TEST(channel_of, keeps_the_order_when_an_unbounded_one_grows) {
     while (popped < pushed) EXPECT_EQ(values.pop()->number(), popped++);
 }
 
-TYPED_TEST(channel_of, leaves_refused_values_to_the_caller) {
+TYPED_TEST(channel_of, channel_leaves_refused_values_to_the_caller) {
     sennit::channel<TypeParam> values(1);
     ASSERT_EQ(values.push(TypeParam(1)), channel_status::success);
     TypeParam mine(2);
@@ -133,7 +134,7 @@ TYPED_TEST(channel_of, leaves_refused_values_to_the_caller) {
     EXPECT_EQ(mine.number(), 1);
 }
 
-TYPED_TEST(channel_of, hands_over_each_object_between_fibers) {
+TYPED_TEST(channel_of, channel_hands_over_each_object_between_fibers) {
     sennit::runtime runtime({.workers = 2});
     for (const std::size_t capacity : {std::size_t{0}, std::size_t{2}, unbounded}) {
         sennit::channel<TypeParam> values(capacity);
@@ -162,7 +163,7 @@ TYPED_TEST(channel_of, hands_over_each_object_between_fibers) {
     }
 }
 
-TYPED_TEST(channel_of, destroys_the_values_of_cases_that_did_not_happen) {
+TYPED_TEST(channel_of, select_destroys_values_of_cases_that_did_not_happen) {
     sennit::channel<TypeParam> full(0), ready(1);
     ASSERT_EQ(ready.push(TypeParam(1)), channel_status::success);
     int got = 0;
@@ -177,7 +178,7 @@ TYPED_TEST(channel_of, destroys_the_values_of_cases_that_did_not_happen) {
               1u);
 }
 
-TEST(channel_types, copies_what_is_only_lent_and_moves_what_is_given) {
+TEST(channel_types, push_copies_lvalues_and_moves_rvalues) {
     sennit::channel<std::string> words(1);
     const std::string lent(40, 'l');
     std::string given(40, 'g');
@@ -200,11 +201,11 @@ TEST(channel_types, copies_what_is_only_lent_and_moves_what_is_given) {
     EXPECT_EQ(words.push_until(lent, soon), channel_status::success);
     EXPECT_EQ(words.pop(), lent);
     EXPECT_EQ(words.push_until(std::move(given), soon), channel_status::success);
-    EXPECT_TRUE(given.empty()); // NOLINT: as above
+    EXPECT_TRUE(given.empty()); // NOLINT: moved from on success
     EXPECT_EQ(words.pop(), std::string(40, 'g'));
 }
 
-TEST(channel_types, carries_what_can_only_be_moved_never_be_assigned_or_has_no_size) {
+TEST(channel_types, channel_carries_move_only_constant_and_empty_types) {
     struct constant {
         const int value;
     };
@@ -228,7 +229,7 @@ TEST(channel_types, carries_what_can_only_be_moved_never_be_assigned_or_has_no_s
     EXPECT_EQ(std::ranges::distance(signals), 10'000);
 }
 
-TEST(channel_types, tells_an_empty_value_from_the_end) {
+TEST(channel_types, pop_distinguishes_empty_value_from_end) {
     sennit::channel<std::optional<int>> maybe(2);
     sennit::channel<std::any> anything(2);
     sennit::channel<bool> truths(2);
@@ -248,7 +249,7 @@ TEST(channel_types, tells_an_empty_value_from_the_end) {
     EXPECT_FALSE(maybe.pop() || anything.pop() || truths.pop());
 }
 
-TEST(channel_types, refuses_a_capacity_that_no_memory_holds) {
+TEST(channel_types, constructor_refuses_capacity_that_no_memory_holds) {
     EXPECT_THROW(sennit::channel<std::string>(unbounded - 1), std::bad_alloc);
     EXPECT_THROW((sennit::channel<watched<1, 64>>(unbounded / 64)), std::bad_alloc);
 }
@@ -259,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(all, channel_limits, testing::Values(0u, 1u, 2u, 16u),
                              return std::string("c").append(std::to_string(test.param));
                          });
 
-TEST_P(channel_limits, tries_without_waiting) {
+TEST_P(channel_limits, try_calls_do_not_wait) {
     sennit::channel<int> numbers(GetParam());
     const int capacity = static_cast<int>(GetParam());
     EXPECT_EQ(numbers.capacity(), GetParam());
@@ -279,7 +280,7 @@ TEST_P(channel_limits, tries_without_waiting) {
     }
 }
 
-TEST_P(channel_limits, gives_up_at_the_deadline_and_changes_nothing) {
+TEST_P(channel_limits, call_gives_up_at_deadline_and_changes_nothing) {
     using clock = std::chrono::steady_clock;
     sennit::channel<std::string> texts(GetParam());
     std::string text = "mine", got = "untouched";
@@ -288,11 +289,11 @@ TEST_P(channel_limits, gives_up_at_the_deadline_and_changes_nothing) {
     EXPECT_EQ(texts.pop_until(got, clock::now() + 1ms), channel_status::timeout);
     EXPECT_EQ(texts.pop_until(got, std::chrono::system_clock::now() - 1s), channel_status::timeout);
     EXPECT_EQ(got, "untouched");
-    for (std::size_t i = 0; i < GetParam(); ++i) // there is room: no deadline counts
+    for (std::size_t i = 0; i < GetParam(); ++i) // there is room: the deadline does not matter
         EXPECT_EQ(texts.push_until(std::to_string(i), clock::now() - 1h), channel_status::success);
     EXPECT_EQ(texts.push_for(std::move(text), 0ns), channel_status::timeout);
     EXPECT_EQ(texts.push_until(std::move(text), clock::now() + 1ms), channel_status::timeout);
-    EXPECT_EQ(text, "mine"); // NOLINT: not moved from
+    EXPECT_EQ(text, "mine"); // NOLINT: a refused push does not move
     for (std::size_t i = 0; i < GetParam(); ++i) {
         EXPECT_EQ(texts.pop_for(got, 0ns), channel_status::success);
         EXPECT_EQ(got, std::to_string(i));
@@ -300,7 +301,7 @@ TEST_P(channel_limits, gives_up_at_the_deadline_and_changes_nothing) {
     EXPECT_EQ(texts.pop_for(got, 0ns), channel_status::timeout);
 }
 
-TEST_P(channel_limits, meets_a_partner_before_any_deadline) {
+TEST_P(channel_limits, call_meets_partner_before_any_deadline) {
     sennit::run([&] {
         sennit::channel<int> there(GetParam()), back(GetParam());
         sennit::fiber partner([&] {
@@ -317,7 +318,7 @@ TEST_P(channel_limits, meets_a_partner_before_any_deadline) {
     });
 }
 
-TEST(channel_unbounded, has_room_for_whoever_pushes_at_the_same_time) {
+TEST(channel_unbounded, unbounded_channel_has_room_for_concurrent_pushers) {
     constexpr int rounds = 2'000, producers = 3, each = 11; // past the first growth
     std::optional<sennit::channel<int>> numbers(unbounded);
     std::atomic<int> refused{0};
@@ -342,9 +343,9 @@ TEST(channel_unbounded, has_room_for_whoever_pushes_at_the_same_time) {
     for (int i = 0; i < 100; ++i) EXPECT_EQ(fresh.pop(), i);
 }
 
-// An optional takes what can neither be made beforehand nor assigned; what was in it ends outside
-// the channel's lock.
-TEST(channel_types, come_into_an_optional) {
+// An optional can receive a value whose type has no default constructor and no assignment. The
+// previous value of the optional is destroyed outside the channel's lock.
+TEST(channel_types, pop_stores_value_in_optional) {
     struct fixed {
         const int n;
         explicit fixed(int from) : n(from) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several files of this folder say about channels and those who use them.
+// Definitions that several tests of channels share.
 #pragma once
 
 #include <sennit/channel.hpp>
@@ -12,7 +12,7 @@
 
 inline constexpr std::size_t unbounded = sennit::channel<int>::unbounded;
 
-// Who sends and receives.
+// The kinds of strands that send and receive.
 enum class by { fibers, threads, both };
 
 inline constexpr auto nothing = [] {};

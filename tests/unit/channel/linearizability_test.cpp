@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records short random histories of a channel and looks for an order of their calls that a bounded
-// queue would show. In a rendezvous a push and a pop take effect together.
+// Records short random histories of a channel. For each history, searches for an order of its calls
+// that a bounded queue would show. In a rendezvous a push and a pop take effect together.
 #include "linearizable.hpp"
 #include "race_rounds.hpp"
 
@@ -33,9 +33,9 @@ using sennit::base::random;
 enum class kind { push, pop, close };
 struct channel_call {
     kind what;
-    int value; // of a push, or of a pop that got one
+    int value; // the value of a push, or of a pop that got one
     channel_status answer;
-    long begin, end; // of one clock
+    long begin, end; // times of one clock
 
     friend std::ostream& operator<<(std::ostream& out, const channel_call& one) {
         constexpr const char* names[] = {"push", "pop", "close"};
@@ -70,7 +70,7 @@ struct bounded_queue {
             return true;
         case channel_status::closed:
             return now.closed && (pushes || now.queue.empty());
-        default: // it would have to wait
+        default: // the call would have to wait
             return !now.closed && (pushes ? now.queue.size() >= capacity : now.queue.empty());
         }
     }
@@ -85,7 +85,7 @@ bool linearizable(std::vector<call> history, std::size_t capacity) {
     return ::linearizable(bounded_queue{capacity}, std::move(history));
 }
 
-TEST(linearizability, accepts_and_refuses_what_it_should) {
+TEST(linearizability, checker_accepts_possible_histories_and_refuses_impossible_ones) {
     using enum channel_status;
     const call push1{kind::push, 1, success, 1, 2}, push2{kind::push, 2, success, 3, 4};
     EXPECT_TRUE(linearizable(
@@ -94,19 +94,21 @@ TEST(linearizability, accepts_and_refuses_what_it_should) {
         {push1, push2, {kind::pop, 2, success, 5, 6}, {kind::pop, 1, success, 7, 8}}, 2));
     EXPECT_TRUE(linearizable(
         {push1, push2, {kind::pop, 2, success, 5, 8}, {kind::pop, 1, success, 6, 7}}, 2));
-    EXPECT_FALSE(
-        linearizable({push1, push2, {kind::pop, 1, success, 5, 6}}, 1)); // no room for the second
+    // The queue has no room for the second push.
+    EXPECT_FALSE(linearizable({push1, push2, {kind::pop, 1, success, 5, 6}}, 1));
     EXPECT_TRUE(linearizable({push1, push2, {kind::pop, 1, success, 0, 6}}, 1));
-    EXPECT_FALSE(linearizable({push1, {kind::pop, 1, success, 3, 4}, {kind::pop, 1, success, 5, 6}},
-                              2)); // twice
+    // Two pops get one value.
+    EXPECT_FALSE(
+        linearizable({push1, {kind::pop, 1, success, 3, 4}, {kind::pop, 1, success, 5, 6}}, 2));
     EXPECT_FALSE(linearizable({push1, {kind::pop, 0, empty, 3, 4}}, 1));
-    EXPECT_FALSE(linearizable(
-        {push1, {kind::close, 0, success, 3, 4}, {kind::pop, 0, closed, 5, 6}}, 1)); // lost
+    // The value is lost.
+    EXPECT_FALSE(
+        linearizable({push1, {kind::close, 0, success, 3, 4}, {kind::pop, 0, closed, 5, 6}}, 1));
     EXPECT_FALSE(
         linearizable({{kind::close, 0, success, 1, 2}, {kind::push, 1, success, 3, 4}}, 1));
     EXPECT_FALSE(linearizable({{kind::push, 1, closed, 1, 2}, {kind::close, 0, success, 3, 4}}, 1));
     EXPECT_FALSE(linearizable({{kind::push, 1, full, 1, 2}}, 1));
-    EXPECT_FALSE(linearizable({push1}, 0)); // nobody took it
+    EXPECT_FALSE(linearizable({push1}, 0)); // no pop took the value
     EXPECT_FALSE(linearizable({push1, {kind::pop, 1, success, 3, 4}}, 0));
     EXPECT_TRUE(linearizable({push1, {kind::pop, 1, success, 2, 4}}, 0));
     EXPECT_TRUE(linearizable({{kind::push, 1, full, 1, 2}, {kind::pop, 0, timeout, 3, 4}}, 0));
@@ -123,7 +125,7 @@ class histories : public testing::TestWithParam<history_setting> {
 protected:
     std::atomic<long> clock{0};
 
-    // One call in one of its forms. `patient`: it may wait.
+    // Makes one call in one of its forms. If `patient`, the call may wait.
     call act(sennit::channel<int>& on, kind what, int value, bool patient, random& chance) {
         call done{what, what == kind::pop ? 0 : value, channel_status::success, ++clock, 0};
         channel_status& answer = done.answer;
@@ -158,16 +160,16 @@ protected:
     static kind some_kind(random& chance) { return chance.below(2) == 0 ? kind::push : kind::pop; }
 };
 
-// Two actors may wait; the third does not, and closes the channel at last, so that nobody waits for
-// ever.
-TEST_P(histories, are_those_of_a_bounded_queue) {
+// Two strands may wait. The third strand does not wait, and finally closes the channel, so that no
+// strand waits for ever.
+TEST_P(histories, histories_of_a_channel_are_those_of_a_bounded_queue) {
     const auto [threads, workers, capacity] = GetParam();
     const std::uint64_t seed = std::random_device()();
     random chance(seed);
     sennit::runtime runtime({.workers = workers});
     int waited = 0, moved = 0;
-    const int rounds =
-        race_rounds / (threads ? 40 : 4); // a thread that waits costs the system two switches
+    // Fewer rounds with threads: a thread that waits costs the system two switches.
+    const int rounds = race_rounds / (threads ? 40 : 4);
     for (int round = 0; round < rounds; ++round) {
         sennit::channel<int> tested(capacity);
         std::vector<std::vector<call>> logs(3);

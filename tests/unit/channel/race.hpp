@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races over channels: a crew of fibers, threads or both, that is started and joined round after
-// round.
+// A fixture for races over channels. It starts and joins a group of fibers, threads or both, round
+// after round.
 #pragma once
 
 #include "channels.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// select with futures: on_ready.
 #include "channels.hpp"
 
 #include <sennit/async.hpp>
@@ -28,7 +29,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(workers, select_future, testing::Values(1u, 2u, 4u));
 
-TEST_P(select_future, takes_one_that_is_ready) {
+TEST_P(select_future, select_takes_the_ready_future) {
     runtime.run([] {
         sennit::promise<int> set, unset;
         auto ready = set.get_future(), other = unset.get_future();
@@ -48,7 +49,7 @@ TEST_P(select_future, takes_one_that_is_ready) {
     });
 }
 
-TEST_P(select_future, waits_for_the_first_of_a_mix) {
+TEST_P(select_future, select_waits_for_the_first_of_mixed_cases) {
     runtime.run([] {
         sennit::channel<int> silent;
         std::stop_source never;
@@ -66,7 +67,7 @@ TEST_P(select_future, waits_for_the_first_of_a_mix) {
     });
 }
 
-TEST_P(select_future, leaves_those_that_did_not_happen_as_they_were) {
+TEST_P(select_future, select_leaves_futures_that_did_not_happen_unchanged) {
     runtime.run([] {
         sennit::promise<int> later;
         auto slow = later.get_future();
@@ -79,7 +80,7 @@ TEST_P(select_future, leaves_those_that_did_not_happen_as_they_were) {
     });
 }
 
-TEST_P(select_future, is_told_of_errors_and_of_broken_promises) {
+TEST_P(select_future, select_reports_errors_and_broken_promises) {
     runtime.run([] {
         auto failing = sennit::async([]() -> int { throw std::runtime_error("no"); });
         EXPECT_EQ(sennit::select(sennit::on_ready(
@@ -94,7 +95,7 @@ TEST_P(select_future, is_told_of_errors_and_of_broken_promises) {
     });
 }
 
-TEST_P(select_future, many_may_wait_for_one_shared_future) {
+TEST_P(select_future, many_selects_wait_for_one_shared_future) {
     sennit::promise<int> answer;
     const sennit::shared_future<int> shared = answer.get_future().share();
     std::atomic<int> sum{0};
@@ -112,13 +113,13 @@ TEST_P(select_future, many_may_wait_for_one_shared_future) {
     EXPECT_EQ(sum, 18);
 }
 
-TEST_P(select_future, of_none_is_an_error) {
+TEST_P(select_future, select_refuses_future_without_state) {
     sennit::future<int> none;
     EXPECT_THROW(sennit::select(sennit::on_ready(none, nothing)), std::future_error);
 }
 
-// A value and the end of the wait may meet.
-TEST_P(select_future, races_with_a_channel_and_loses_nothing) {
+// A value may arrive at the moment at which the wait ends.
+TEST_P(select_future, select_of_future_and_channel_loses_no_value) {
     runtime.run([] {
         for (int round = 0; round < 2'000; ++round) {
             sennit::channel<int> words(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects that race with each other, with close, stop, time and cancellation: exactly one case
-// happens, and a value is delivered exactly once if the function of its push has run, and not at
-// all otherwise.
+// Selects that race with each other, with close, stop, time and cancellation. Exactly one case
+// happens. A value is delivered exactly once if the function of its push has run, and not at all
+// otherwise.
 #include "race.hpp"
 
 #include <sennit/detail/base/random.hpp>
@@ -29,9 +29,9 @@ using numbers = sennit::channel<int>;
 
 class select_race : public race {
 protected:
-    // What became of each value.
+    // How often each value was sent and received.
     std::vector<std::atomic<int>> sent, got;
-    // Returns how many were delivered.
+    // Returns the number of delivered values.
     int expect_balance() const {
         int delivered = 0;
         for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -63,7 +63,8 @@ TEST_P(select_race, pushers_and_poppers_of_two_channels_conserve_all_values) {
         std::atomic<int> pushing{3};
         for (int p = 0; p < 3; ++p)
             start([&, p, mine = random(chance.next())]() mutable {
-                numbers &first = p == 0 ? a : b, &second = p == 0 ? b : a; // in any order
+                // The pushers use different orders of the channels.
+                numbers &first = p == 0 ? a : b, &second = p == 0 ? b : a;
                 for (int i = p * each; i < (p + 1) * each; ++i) {
                     int ran = 0;
                     const auto done = [&] { count(sent, i), ++ran; };
@@ -90,11 +91,11 @@ TEST_P(select_race, pushers_and_poppers_of_two_channels_conserve_all_values) {
                 }
             });
         join();
-        EXPECT_GT(expect_balance(), 0); // patient ones meet
+        EXPECT_GT(expect_balance(), 0); // patient selects meet
     }
 }
 
-TEST_P(select_race, a_time_against_a_partner_that_gives_up_loses_no_value) {
+TEST_P(select_race, time_case_that_races_with_partner_that_gives_up_loses_no_value) {
     values(rounds);
     numbers a;
     std::atomic<bool> done{false};
@@ -151,10 +152,10 @@ TEST_P(select_race, close_loses_no_value) {
     }
     expect_balance();
     EXPECT_GT(served, 0);
-    EXPECT_GT(ended, 0); // else close was always too late
+    EXPECT_GT(ended, 0); // if 0, close always came too late
 }
 
-TEST_P(select_race, a_stop_request_loses_no_value) {
+TEST_P(select_race, stop_request_loses_no_value) {
     values(rounds);
     int stopped = 0;
     for (int round = 0; round < rounds; ++round) {
@@ -174,8 +175,8 @@ TEST_P(select_race, a_stop_request_loses_no_value) {
         });
         start([&, mine = random(chance.next())]() mutable {
             yield_some(mine, 4);
-            // Now and then surely too late: threads that are quick to start may meet in all other
-            // rounds.
+            // In two of eight rounds, waits for the stop request, so that the partner surely comes
+            // too late. In all other rounds, threads that start quickly might always meet.
             while (round % 8 < 2 && !source.stop_requested()) sennit::this_fiber::yield();
             if (!pushes) {
                 if (a.push(round) == channel_status::success) count(sent, round);
@@ -228,7 +229,7 @@ TEST_P(select_race, cancellation_loses_no_value) {
     expect_balance();
 }
 
-TEST_P(select_race, both_sides_of_one_channel_at_once_meet_others_never_themselves) {
+TEST_P(select_race, select_on_both_sides_of_a_channel_never_meets_itself) {
     for (const std::size_t capacity : {std::size_t{0}, std::size_t{1}})
         for (const int actors : {2, 5}) {
             numbers meeting(capacity);

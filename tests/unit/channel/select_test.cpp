@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// select with channels, times and stop tokens.
 #include "channels.hpp"
 #include "thread_or_fiber.hpp"
 
@@ -35,12 +36,12 @@ template <class Case>
 concept selectable = requires(Case&& one) { sennit::select(std::forward<Case>(one)); };
 using time_case = decltype(sennit::after(0ns, nothing));
 static_assert(selectable<time_case> && !selectable<time_case&> &&
-              !selectable<int>); // a case serves once
+              !selectable<int>); // a case serves one select
 
 class select_cases : public thread_or_fiber {};
 INSTANTIATE_TEST_SUITE_P(by, select_cases, testing::Bool(), name_of_strand);
 
-TEST_P(select_cases, does_one_case_and_tells_its_number) {
+TEST_P(select_cases, select_does_one_case_and_returns_its_number) {
     go([] {
         sennit::channel<int> a(1), b(1);
         int ran = 0, got = 0;
@@ -63,7 +64,7 @@ TEST_P(select_cases, does_one_case_and_tells_its_number) {
     });
 }
 
-TEST_P(select_cases, waits_for_a_partner_of_any_case) {
+TEST_P(select_cases, select_waits_for_partner_of_any_case) {
     go([&] {
         sennit::channel<int> a, b, c, d;
         for (int i = 0; i < 400; ++i) {
@@ -83,7 +84,7 @@ TEST_P(select_cases, waits_for_a_partner_of_any_case) {
     });
 }
 
-TEST_P(select_cases, meets_another_select) {
+TEST_P(select_cases, select_meets_another_select) {
     go([&] {
         sennit::channel<int> a, b;
         int sum = 0;
@@ -100,7 +101,7 @@ TEST_P(select_cases, meets_another_select) {
     });
 }
 
-TEST_P(select_cases, takes_closed_channels_as_ready) {
+TEST_P(select_cases, select_treats_closed_channels_as_ready) {
     go([] {
         sennit::channel<int> drained(2), full(1), never;
         (void)drained.push(1);
@@ -124,16 +125,16 @@ TEST_P(select_cases, takes_closed_channels_as_ready) {
                   0u);
         EXPECT_EQ(ends, 2);
         EXPECT_EQ(sennit::select(sennit::on_pop(drained, unexpected)),
-                  0u); // no function for the end
+                  0u); // the case has no function for the end
         EXPECT_EQ(sennit::select(sennit::on_push(full, 2, unexpected)), 0u);
         EXPECT_EQ(full.pop(), 1);
         EXPECT_EQ(sennit::select(sennit::on_pop(full, unexpected, end)),
-                  0u); // its error is for pops
+                  0u); // only pop() throws the error
         EXPECT_EQ(ends, 3);
     });
 }
 
-TEST_P(select_cases, is_woken_by_close) {
+TEST_P(select_cases, close_wakes_select) {
     go([&] {
         for (int i = 0; i < 200; ++i) {
             sennit::channel<int> a, b;
@@ -150,7 +151,7 @@ TEST_P(select_cases, is_woken_by_close) {
     });
 }
 
-TEST_P(select_cases, leaves_out_what_is_switched_off) {
+TEST_P(select_cases, select_ignores_disabled_cases) {
     go([] {
         sennit::channel<int> ready(4);
         for (int i = 0; i < 4; ++i) (void)ready.push(i);
@@ -177,7 +178,7 @@ TEST_P(select_cases, leaves_out_what_is_switched_off) {
     });
 }
 
-TEST_P(select_cases, waits_until_a_time) {
+TEST_P(select_cases, select_waits_until_a_time) {
     go([] {
         sennit::channel<int> never;
         const auto start = std::chrono::steady_clock::now();
@@ -199,7 +200,7 @@ TEST_P(select_cases, waits_until_a_time) {
     });
 }
 
-TEST_P(select_cases, hears_a_stop_request) {
+TEST_P(select_cases, stop_request_wakes_select) {
     go([&] {
         sennit::channel<int> never;
         std::stop_source source;
@@ -215,7 +216,7 @@ TEST_P(select_cases, hears_a_stop_request) {
     });
 }
 
-TEST_P(select_cases, is_a_point_of_cancellation) {
+TEST_P(select_cases, cancellation_ends_select) {
     go([&] {
         sennit::channel<int> never, full(1), room(1);
         (void)full.push(1);
@@ -230,7 +231,7 @@ TEST_P(select_cases, is_a_point_of_cancellation) {
             EXPECT_EQ(room.push(1), channel_status::success);
             EXPECT_THROW(wait(), sennit::cancelled);
             EXPECT_EQ(sennit::select(sennit::on_pop(never, drop), sennit::otherwise(nothing)),
-                      1u); // needs no waiting
+                      1u); // this select need not wait
             ++ended;
         });
         EXPECT_EQ(room.pop(), 1);
@@ -239,11 +240,11 @@ TEST_P(select_cases, is_a_point_of_cancellation) {
         EXPECT_EQ(ended, 1);
         EXPECT_EQ(full.pop(), 1);
         EXPECT_EQ(full.size(), 0u);
-        EXPECT_EQ(never.try_push(1), channel_status::full); // nobody waits there any more
+        EXPECT_EQ(never.try_push(1), channel_status::full); // no select waits there any more
     });
 }
 
-TEST_P(select_cases, runs_the_function_when_all_waiting_has_ended) {
+TEST_P(select_cases, select_runs_the_function_after_it_has_left_all_channels) {
     go([] {
         sennit::channel<std::unique_ptr<int>> a(1), b(1);
         (void)a.push(std::make_unique<int>(1));
@@ -265,16 +266,16 @@ TEST_P(select_cases, runs_the_function_when_all_waiting_has_ended) {
     });
 }
 
-// A false alarm has a probability below 64 * (63/64)^4000, 3e-26: the least likely of the ready
-// cases has one of 64.
+// The test fails by chance with a probability below 64 * (63/64)^4000, which is 3e-26: the least
+// likely of the ready cases has a probability of 1/64.
 template <std::size_t... I>
 void expect_each_chosen(std::index_sequence<I...>) {
     constexpr std::size_t count = sizeof...(I);
     std::deque<sennit::channel<int>> channels;
     for (std::size_t i = 0; i < count; ++i) channels.emplace_back(1);
     const auto push = [&](std::size_t i) { (void)channels[i].try_push(1); };
-    for (const std::size_t apart :
-         {std::size_t{1}, std::size_t{7}, count - 1}) { // ready: all, some, first and last
+    // The ready cases: all, some, the first and the last.
+    for (const std::size_t apart : {std::size_t{1}, std::size_t{7}, count - 1}) {
         std::array<int, count> chosen{};
         for (int round = 0; round < 4000; ++round) {
             for (std::size_t i = 0; i < count; i += apart) push(i);
@@ -288,12 +289,12 @@ void expect_each_chosen(std::index_sequence<I...>) {
     }
 }
 
-TEST_P(select_cases, starves_none_of_64_cases) {
+TEST_P(select_cases, select_starves_none_of_64_cases) {
     go([] { expect_each_chosen(std::make_index_sequence<64>()); });
     go([] { expect_each_chosen(std::make_index_sequence<2>()); });
 }
 
-TEST_P(select_cases, takes_a_channel_several_times) {
+TEST_P(select_cases, select_takes_a_channel_in_several_cases) {
     go([] {
         sennit::channel<int> numbers(1);
         std::array<int, 4> chosen{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every test of such a suite runs on a plain thread and in a fiber; two workers, so that partners
-// move.
+// A fixture whose tests each run once on a plain thread and once in a fiber. The runtime has two
+// workers, so that partners may move between them.
 #pragma once
 
 #include <sennit/fiber.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// waituntil, and the cases over locks, semaphores and events, in waituntil and in select.
+// waituntil, and the cases for locks, semaphores and events, in waituntil and in select.
 #include "channels.hpp"
 #include "race.hpp"
 #include "thread_or_fiber.hpp"
@@ -34,7 +34,8 @@ using sennit::channel_status;
 class waituntil : public thread_or_fiber {};
 INSTANTIATE_TEST_SUITE_P(by, waituntil, testing::Bool(), name_of_strand);
 
-// Three futures of which those in `ready` are ready, and clauses that note themselves in `log`.
+// Three futures, of which those that `ready` names are ready. Each clause appends its letter to
+// `log`.
 struct three_futures {
     explicit three_futures(std::string_view ready) {
         for (std::size_t i = 0; i < 3; ++i)
@@ -52,7 +53,7 @@ struct three_futures {
     auto c() { return clause(2); }
 };
 
-TEST_P(waituntil, all_of_happen_in_the_order_in_which_they_become_ready) {
+TEST_P(waituntil, clauses_of_and_run_in_the_order_in_which_they_become_ready) {
     go([this] {
         three_futures f("");
         sennit::event seen_b, seen_c;
@@ -75,7 +76,7 @@ TEST_P(waituntil, all_of_happen_in_the_order_in_which_they_become_ready) {
     });
 }
 
-TEST_P(waituntil, any_of_is_one_and_a_random_one) {
+TEST_P(waituntil, or_runs_one_random_clause_of_those_that_are_ready) {
     go([] {
         std::array<int, 3> count{};
         for (int round = 0; round < 300; ++round) {
@@ -88,7 +89,7 @@ TEST_P(waituntil, any_of_is_one_and_a_random_one) {
     });
 }
 
-TEST_P(waituntil, a_side_that_holds_needs_nothing_more) {
+TEST_P(waituntil, side_that_holds_runs_no_further_clause) {
     go([] {
         for (int round = 0; round < 100; ++round) {
             three_futures f("abc");
@@ -101,8 +102,8 @@ TEST_P(waituntil, a_side_that_holds_needs_nothing_more) {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wparentheses"
-// `a or b and c`, with both bracketings, in all eight states of what is ready: what holds, and what
-// has happened.
+// Evaluates `a or b and c`, with both bracketings, for all eight sets of ready futures. Checks the
+// result and the clauses that have run.
 TEST_P(waituntil, and_binds_more_tightly_than_or) {
     go([] {
         for (const std::string_view ready : {"", "a", "b", "c", "ab", "ac", "bc", "abc"}) {
@@ -123,7 +124,7 @@ TEST_P(waituntil, and_binds_more_tightly_than_or) {
 }
 #pragma GCC diagnostic pop
 
-TEST_P(waituntil, a_clause_that_is_left_out_is_not_needed) {
+TEST_P(waituntil, waituntil_does_not_need_disabled_clause) {
     go([] {
         three_futures f("b");
         EXPECT_TRUE(sennit::waituntil(sennit::when(false, f.a()) and f.b()));
@@ -143,7 +144,7 @@ TEST_P(waituntil, a_clause_that_is_left_out_is_not_needed) {
     });
 }
 
-TEST_P(waituntil, otherwise_comes_after_what_is_ready) {
+TEST_P(waituntil, otherwise_runs_after_ready_clauses) {
     go([] {
         three_futures f("a");
         const auto how =
@@ -155,7 +156,7 @@ TEST_P(waituntil, otherwise_comes_after_what_is_ready) {
     });
 }
 
-TEST_P(waituntil, a_time_ends_the_wait_and_leaves_what_has_not_happened) {
+TEST_P(waituntil, time_clause_ends_the_wait_and_leaves_other_clauses) {
     go([] {
         sennit::channel<int> here(1), nowhere;
         (void)here.push(7);
@@ -166,12 +167,12 @@ TEST_P(waituntil, a_time_ends_the_wait_and_leaves_what_has_not_happened) {
             sennit::after(1ms, [&] { log += 't'; }));
         EXPECT_TRUE(how);
         EXPECT_TRUE(how.happened(2) && !how.happened(1));
-        EXPECT_TRUE(log == "7t" || log == "t") << log; // the time may have come first
+        EXPECT_TRUE(log == "7t" || log == "t") << log; // the time may have passed first
         EXPECT_EQ(nowhere.try_push(1), channel_status::full);
     });
 }
 
-TEST_P(waituntil, a_time_in_an_and_is_the_least_that_it_takes) {
+TEST_P(waituntil, time_clause_in_an_and_is_a_minimum) {
     go([] {
         three_futures f("a");
         const auto began = std::chrono::steady_clock::now();
@@ -181,7 +182,7 @@ TEST_P(waituntil, a_time_in_an_and_is_the_least_that_it_takes) {
     });
 }
 
-TEST_P(waituntil, a_closed_channel_is_ready) {
+TEST_P(waituntil, closed_channel_is_ready) {
     go([] {
         sennit::channel<int> closed;
         closed.close();
@@ -192,7 +193,7 @@ TEST_P(waituntil, a_closed_channel_is_ready) {
     });
 }
 
-TEST_P(waituntil, what_a_function_throws_ends_it) {
+TEST_P(waituntil, exception_of_a_clause_ends_waituntil) {
     go([] {
         sennit::channel<int> first(1), second(1);
         (void)first.push(1);
@@ -201,12 +202,12 @@ TEST_P(waituntil, what_a_function_throws_ends_it) {
                               sennit::on_pop(second, [](int) { FAIL(); })),
             std::runtime_error);
         EXPECT_EQ(first.size(), 0u);
-        EXPECT_EQ(second.try_push(2), channel_status::success); // nobody waits there any more
+        EXPECT_EQ(second.try_push(2), channel_status::success); // no clause waits there any more
         EXPECT_EQ(second.size(), 1u);
     });
 }
 
-TEST_P(waituntil, cancelled_in_the_middle_takes_nothing_more) {
+TEST_P(waituntil, cancelled_waituntil_takes_nothing_more) {
     go([] {
         sennit::channel<int> first(1), second(1);
         (void)first.push(1);
@@ -224,7 +225,7 @@ TEST_P(waituntil, cancelled_in_the_middle_takes_nothing_more) {
 
 // ---- locks, semaphores, events
 
-TEST_P(waituntil, holds_a_mutex_while_its_clause_runs) {
+TEST_P(waituntil, on_lock_holds_mutex_while_its_clause_runs) {
     go([this] {
         sennit::mutex lock;
         sennit::event is_held, let_go;
@@ -249,7 +250,7 @@ TEST_P(waituntil, holds_a_mutex_while_its_clause_runs) {
             EXPECT_FALSE(got);
         })));
         EXPECT_TRUE(ran);
-        EXPECT_TRUE(lock.try_lock()); // it is free again
+        EXPECT_TRUE(lock.try_lock()); // the mutex is free again
         EXPECT_THROW((void)sennit::on_lock(lock, nothing), std::system_error);
         lock.unlock();
         EXPECT_THROW(sennit::select(sennit::on_lock(lock, [] { throw std::runtime_error("no"); })),
@@ -259,7 +260,7 @@ TEST_P(waituntil, holds_a_mutex_while_its_clause_runs) {
     });
 }
 
-TEST_P(waituntil, takes_a_token_or_leaves_it) {
+TEST_P(waituntil, on_acquire_takes_a_token_or_leaves_it) {
     go([this] {
         sennit::counting_semaphore<8> tokens(1);
         sennit::binary_semaphore none(0);
@@ -278,7 +279,7 @@ TEST_P(waituntil, takes_a_token_or_leaves_it) {
     });
 }
 
-TEST_P(waituntil, an_auto_reset_event_is_used_up_and_a_manual_one_is_not) {
+TEST_P(waituntil, on_set_uses_up_auto_reset_event_and_no_manual_one) {
     go([this] {
         sennit::event once(sennit::event::mode::auto_reset, true),
             stays(sennit::event::mode::manual_reset, true);
@@ -297,9 +298,9 @@ TEST_P(waituntil, an_auto_reset_event_is_used_up_and_a_manual_one_is_not) {
 class waituntil_race : public race {};
 INSTANTIATE_TEST_SUITE_P(all, waituntil_race, testing::ValuesIn(race_settings), name_of_race);
 
-// Whoever gets a mutex, by lock or by a clause, is alone in it; a clause whose time comes first has
-// nothing.
-TEST_P(waituntil_race, a_mutex_lets_one_in_however_it_is_taken) {
+// A strand that gets a mutex, by lock or by a clause, has it alone. A clause that loses against a
+// time does not hold the mutex.
+TEST_P(waituntil_race, mutex_admits_one_strand_by_lock_or_clause) {
     sennit::mutex lock, other;
     int inside = 0; // guarded by `lock`
     std::atomic<int> taken{0};
@@ -328,8 +329,9 @@ TEST_P(waituntil_race, a_mutex_lets_one_in_however_it_is_taken) {
     lock.unlock(), other.unlock();
 }
 
-// Cancellation against readiness: a token is with the one who was told so, or still there.
-TEST_P(waituntil_race, a_token_is_taken_or_is_there_whatever_ends_the_wait) {
+// Cancellation races with readiness. A token belongs to the strand whose clause has run, or it
+// remains in the semaphore.
+TEST_P(waituntil_race, token_is_taken_or_remains_however_the_wait_ends) {
     sennit::counting_semaphore<> tokens(0);
     sennit::channel<int> values(sennit::channel<int>::unbounded);
     std::atomic<int> took{0}, popped{0};
@@ -349,7 +351,7 @@ TEST_P(waituntil_race, a_token_is_taken_or_is_there_whatever_ends_the_wait) {
                                           sennit::on_pop(values, [&](int) { ++popped; }));
                     });
                 } catch (const sennit::timed_out&) {
-                    // and has taken nothing that it was not told of
+                    // No token or value is taken without a call of its clause.
                 }
         });
     join();
@@ -359,7 +361,8 @@ TEST_P(waituntil_race, a_token_is_taken_or_is_there_whatever_ends_the_wait) {
     EXPECT_EQ(popped + static_cast<int>(values.size()), 2 * each);
 }
 
-// All kinds at once, with guards that change; two that wait on each other's channels.
+// Pushes, pops and times in one expression, with guards that change. The two pushers use the two
+// channels in opposite order.
 TEST_P(waituntil_race, every_value_arrives_once) {
     sennit::channel<int> a, b(2);
     std::atomic<long> sent{0}, got{0};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Coroutines: values, exceptions, transfers, moves of handles, blocking, misuse.
 #include "../fibers/on_workers.hpp"
 
 #include <sennit/coroutine.hpp>
@@ -36,12 +37,12 @@ void pass_values_both_ways() {
     EXPECT_EQ(sum.resume(0), 7);
     EXPECT_TRUE(sum.done());
 }
-TEST_P(coroutine, passes_values_both_ways) {
+TEST_P(coroutine, coroutine_passes_values_both_ways) {
     runtime.run(pass_values_both_ways);
     pass_values_both_ways(); // on a thread that is no worker
 }
 
-TEST_P(coroutine, values_need_only_be_movable) {
+TEST_P(coroutine, values_may_be_move_only) {
     using text = std::unique_ptr<std::string>;
     sennit::coroutine<text, text> twice([](auto& self, text given) {
         for (int i = 0; i < 2; ++i) {
@@ -55,7 +56,7 @@ TEST_P(coroutine, values_need_only_be_movable) {
     EXPECT_EQ(*twice.resume(std::move(one)), "abababab");
 }
 
-TEST_P(coroutine, suspends_from_the_depth_of_a_recursion) {
+TEST_P(coroutine, coroutine_suspends_from_deep_recursion) {
     runtime.run([] {
         std::vector<int> seen;
         sennit::coroutine<void, int> walk([](auto& self) {
@@ -79,7 +80,7 @@ struct counted {
     counted(const counted&) = delete;
 };
 
-TEST_P(coroutine, unwinds_its_stack_when_destroyed_while_suspended) {
+TEST_P(coroutine, destructor_unwinds_stack_of_suspended_coroutine) {
     int alive = 0;
     runtime.run([&] {
         {
@@ -99,7 +100,7 @@ TEST_P(coroutine, unwinds_its_stack_when_destroyed_while_suspended) {
     });
 }
 
-TEST_P(coroutine, one_that_has_not_begun_takes_no_stack_and_never_runs) {
+TEST_P(coroutine, coroutine_that_is_never_resumed_takes_no_stack_and_never_runs) {
     int ran = 0;
     {
         sennit::coroutine<> one([&](auto&) { ++ran; });
@@ -107,7 +108,7 @@ TEST_P(coroutine, one_that_has_not_begun_takes_no_stack_and_never_runs) {
     EXPECT_EQ(ran, 0);
 }
 
-TEST_P(coroutine, what_it_throws_travels_to_the_resumer) {
+TEST_P(coroutine, exception_of_coroutine_travels_to_its_resumer) {
     runtime.run([] {
         sennit::coroutine<> one([](auto& self) {
             self.suspend();
@@ -119,7 +120,7 @@ TEST_P(coroutine, what_it_throws_travels_to_the_resumer) {
     });
 }
 
-TEST_P(coroutine, raises_an_exception_where_it_is_suspended) {
+TEST_P(coroutine, raise_throws_exception_where_coroutine_is_suspended) {
     runtime.run([] {
         sennit::coroutine<void, int> one([](auto& self) {
             try {
@@ -139,8 +140,8 @@ TEST_P(coroutine, raises_an_exception_where_it_is_suspended) {
     });
 }
 
-// The record of exceptions in flight belongs to each side.
-TEST_P(coroutine, suspends_inside_a_handler_and_is_resumed_inside_another) {
+// The coroutine and its resumer each have a record of exceptions in flight.
+TEST_P(coroutine, coroutine_suspends_inside_catch_block_and_resumes_inside_another) {
     runtime.run([] {
         sennit::coroutine<> one([](auto& self) {
             try {
@@ -167,7 +168,7 @@ TEST_P(coroutine, suspends_inside_a_handler_and_is_resumed_inside_another) {
     });
 }
 
-TEST_P(coroutine, transfers_control_in_a_circle) {
+TEST_P(coroutine, coroutines_transfer_control_in_a_circle) {
     runtime.run([] {
         std::string order;
         std::array<std::unique_ptr<sennit::coroutine<int, int>>, 3> ring;
@@ -178,7 +179,7 @@ TEST_P(coroutine, transfers_control_in_a_circle) {
                         order += static_cast<char>('a' + i);
                         ball = self.transfer(*ring[(i + 1) % 3], ball - 1);
                     }
-                    return 100 + static_cast<int>(i); // the answer of whoever ends
+                    return 100 + static_cast<int>(i); // the answer of the coroutine that ends
                 });
         EXPECT_EQ(ring[0]->resume(7), 101);
         EXPECT_EQ(order, "abcabca");
@@ -187,9 +188,9 @@ TEST_P(coroutine, transfers_control_in_a_circle) {
     });
 }
 
-// Whoever resumes it notes in the handle where the body stands, and must not when that is no longer
-// the handle.
-TEST_P(coroutine, its_handle_may_be_moved_while_it_runs) {
+// The resumer records in the handle where the body is suspended. It must not write there when the
+// coroutine has moved to another handle.
+TEST_P(coroutine, handle_may_be_moved_while_its_coroutine_runs) {
     runtime.run([] {
         std::vector<sennit::coroutine<void, int>> all;
         sennit::coroutine<void, int> swapped([](auto& self) {
@@ -201,8 +202,8 @@ TEST_P(coroutine, its_handle_may_be_moved_while_it_runs) {
                 if (i % 2 == 0) {
                     std::vector<sennit::coroutine<void, int>> elsewhere(
                         std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
-                    all.swap(
-                        elsewhere); // the place of the handle that was resumed is free memory now
+                    // Frees the memory of the handle that was resumed.
+                    all.swap(elsewhere);
                 }
                 if (i == 5) std::swap(all[0], swapped);
                 self.suspend(i);
@@ -217,9 +218,9 @@ TEST_P(coroutine, its_handle_may_be_moved_while_it_runs) {
     });
 }
 
-// One that was passed control to, or has passed it on, is found by its next resumer where it
-// stands, not where it stood.
-TEST_P(coroutine, is_resumed_after_transfers_and_moves) {
+// After a coroutine has received control by a transfer, or has passed it on, its next resumer finds
+// it where it is now suspended, not where it was before.
+TEST_P(coroutine, coroutine_may_be_resumed_after_transfers_and_moves) {
     runtime.run([] {
         using part = sennit::coroutine<void, std::string>;
         auto second = std::make_unique<part>([](auto& self) {
@@ -248,14 +249,14 @@ TEST_P(coroutine, is_resumed_after_transfers_and_moves) {
     });
 }
 
-TEST_P(coroutine, a_transfer_back_to_one_whose_handle_was_moved) {
+TEST_P(coroutine, transfer_returns_to_coroutine_whose_handle_was_moved) {
     runtime.run([] {
         using part = sennit::coroutine<void, int>;
         std::unique_ptr<part> first;
         part second([&](auto& self) {
             for (;;) {
-                first = std::make_unique<part>(
-                    std::move(*first)); // whoever resumed it waits for its answer still
+                // The resumer of `first` still waits for an answer.
+                first = std::make_unique<part>(std::move(*first));
                 self.transfer(*first);
             }
             return 0;
@@ -271,7 +272,7 @@ TEST_P(coroutine, a_transfer_back_to_one_whose_handle_was_moved) {
     });
 }
 
-TEST_P(coroutine, resumes_others_in_a_chain) {
+TEST_P(coroutine, coroutine_resumes_inner_coroutine_in_a_chain) {
     runtime.run([] {
         sennit::coroutine<void, int> inner([](auto& self) {
             for (int i = 1;; ++i) self.suspend(i);
@@ -290,7 +291,7 @@ TEST_P(coroutine, resumes_others_in_a_chain) {
     });
 }
 
-TEST_P(coroutine, is_resumed_by_other_fibers_and_threads) {
+TEST_P(coroutine, other_fibers_and_threads_resume_coroutine) {
     adder sum(&add_up);
     int total = 0;
     for (int i = 1; i <= 30; ++i) {
@@ -302,8 +303,9 @@ TEST_P(coroutine, is_resumed_by_other_fibers_and_threads) {
     }
 }
 
-// What blocks is the resumer as a whole; it may go on in another thread.
-TEST_P(coroutine, that_blocks_blocks_its_resumer) {
+// A coroutine that blocks blocks its resumer as a whole. The resumer may continue on another
+// thread.
+TEST_P(coroutine, coroutine_that_blocks_blocks_its_resumer) {
     runtime.run([] {
         sennit::mutex lock;
         sennit::event begun;
@@ -316,8 +318,8 @@ TEST_P(coroutine, that_blocks_blocks_its_resumer) {
                     {
                         std::lock_guard guard(lock);
                         order.push_back(i);
-                        sennit::this_fiber::yield(); // inside, with forks and locks of the
-                                                     // resumer's
+                        // Yields inside the coroutine, where forks and locks belong to the resumer.
+                        sennit::this_fiber::yield();
                     }
                     auto [a, b] = sennit::fork_join([&] { return i; }, [&] { return i + 1; });
                     EXPECT_EQ(a + 1, b);
@@ -335,7 +337,7 @@ TEST_P(coroutine, that_blocks_blocks_its_resumer) {
     });
 }
 
-TEST_P(coroutine, very_many_live_at_once) {
+TEST_P(coroutine, hundreds_of_coroutines_live_at_the_same_time) {
     runtime.run([] {
         std::vector<sennit::coroutine<void, int>> all;
         for (int i = 0; i < 300; ++i)
@@ -354,7 +356,7 @@ protected:
     void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
-TEST_F(coroutine_death_test, misuse_is_told) {
+TEST_F(coroutine_death_test, misuse_ends_the_program_with_a_message) {
     EXPECT_DEATH(
         {
             sennit::coroutine<> one([](auto&) {});

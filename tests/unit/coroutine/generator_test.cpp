@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Generators, stackless and stackful.
 #include <sennit/generator.hpp>
 #include <sennit/stackful_generator.hpp>
 
@@ -21,13 +22,13 @@ sennit::generator<int> counting(int n) {
     for (int i = 0; i < n; ++i) co_yield i;
 }
 
-TEST(generator, gives_what_is_yielded) {
+TEST(generator, generator_gives_the_yielded_values) {
     std::vector<int> seen;
     for (int each : counting(4)) seen.push_back(each);
     EXPECT_EQ(seen, (std::vector{0, 1, 2, 3}));
 }
 
-TEST(generator, is_a_view) {
+TEST(generator, generator_is_a_view) {
     int sum = 0;
     for (int each :
          counting(100) | std::views::filter([](int i) { return i % 2 == 0; }) | std::views::take(3))
@@ -41,7 +42,7 @@ sennit::generator<int> down(int depth) {
     co_yield depth;
 }
 
-TEST(generator, yields_the_elements_of_others_at_any_depth) {
+TEST(generator, generator_yields_elements_of_nested_generators_at_any_depth) {
     int next = 0;
     for (int each : down(1000)) EXPECT_EQ(each, ++next);
     EXPECT_EQ(next, 1000);
@@ -53,7 +54,7 @@ sennit::generator<int> of_a_vector() {
     co_yield 4;
 }
 
-TEST(generator, yields_the_elements_of_ranges) {
+TEST(generator, generator_yields_elements_of_ranges) {
     std::vector<int> seen;
     for (int each : of_a_vector()) seen.push_back(each);
     EXPECT_EQ(seen, (std::vector{1, 2, 3, 4}));
@@ -73,7 +74,7 @@ sennit::generator<int> catching() {
     if (caught) co_yield 100;
 }
 
-TEST(generator, what_is_thrown_comes_out_of_the_step) {
+TEST(generator, exception_of_generator_comes_out_of_the_step) {
     auto one = failing(1);
     auto at = one.begin();
     EXPECT_EQ(*at, 0);
@@ -81,7 +82,7 @@ TEST(generator, what_is_thrown_comes_out_of_the_step) {
     EXPECT_TRUE(at == one.end());
 }
 
-TEST(generator, what_an_inner_one_throws_comes_out_where_it_is_yielded) {
+TEST(generator, exception_of_inner_generator_comes_out_where_it_is_yielded) {
     std::vector<int> seen;
     for (int each : catching()) seen.push_back(each);
     EXPECT_EQ(seen, (std::vector{0, 1, 100}));
@@ -94,14 +95,14 @@ sennit::generator<const std::string&> texts(const std::vector<std::string>& from
     for (const std::string& each : from) co_yield each;
 }
 
-TEST(generator, yields_by_reference_and_lets_values_be_moved_out) {
+TEST(generator, generator_yields_by_reference_and_lets_values_be_moved_out) {
     for (std::unique_ptr<int> each : owned()) EXPECT_EQ(*each, 5);
     const std::vector<std::string> some{"a", "b"};
     auto all = texts(some);
     EXPECT_EQ(&*all.begin(), &some[0]);
 }
 
-TEST(generator, destroys_what_it_holds_when_it_is_left) {
+TEST(generator, destroyed_generator_destroys_its_variables) {
     const auto alive = std::make_shared<int>(0);
     {
         auto one = [](std::shared_ptr<int> held) -> sennit::generator<int> {
@@ -132,7 +133,7 @@ concept yields_numbers =
 static_assert(!yields_numbers<sennit::generator<int&>::promise_type> &&
               yields_numbers<sennit::generator<int>::promise_type>);
 
-TEST(generator, yields_elements_that_cannot_be_copied_where_they_are) {
+TEST(generator, generator_yields_uncopyable_elements_in_place) {
     const std::vector<square> squares(3);
     int corners = 0;
     for (const shape& each : as_shapes(squares)) corners += each.corners();
@@ -143,7 +144,7 @@ TEST(generator, yields_elements_that_cannot_be_copied_where_they_are) {
     EXPECT_EQ(*all.front(), 2);
 }
 
-TEST(generator_death, one_that_was_begun_or_moved_from_has_no_elements) {
+TEST(generator_death, generator_that_was_begun_or_moved_from_has_no_elements) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto outer = [](sennit::generator<int>& inner) -> sennit::generator<int> {
         co_yield sennit::elements_of(inner);
@@ -178,14 +179,14 @@ void walk(int depth, sennit::yielder<int>& yield) {
     walk(depth - 1, yield);
 }
 
-TEST(stackful_generator, yields_from_a_recursion) {
+TEST(stackful_generator, stackful_generator_yields_from_a_recursion) {
     std::vector<int> seen;
     for (int each : sennit::stackful_generator<int>([](auto& yield) { walk(3, yield); }))
         seen.push_back(each);
     EXPECT_EQ(seen, (std::vector{1, 2, 1, 3, 1, 2, 1}));
 }
 
-TEST(stackful_generator, may_be_left_early_and_may_throw) {
+TEST(stackful_generator, stackful_generator_may_be_left_early_and_may_throw) {
     {
         sennit::stackful_generator<int> endless([](auto& yield) {
             for (int i = 0;; ++i) yield(i);

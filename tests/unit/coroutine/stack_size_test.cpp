@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines with a stack of another size, and with a name.
+// Coroutines with a stack of a chosen size, and with a name.
 #include "../fibers/on_workers.hpp"
 
 #include <sennit/coroutine.hpp>
@@ -17,7 +17,7 @@ namespace {
 class coroutine_stack : public on_workers {};
 SENNIT_ON_WORKERS(coroutine_stack);
 
-// Touches about `kib` KiB of stack, and returns the lowest address that it knows.
+// Touches about `kib` KiB of stack, and returns the lowest address that it reached.
 [[gnu::noinline]] const char* go_down(std::size_t kib) {
     volatile char block[1024];
     block[0] = 1;
@@ -37,27 +37,27 @@ void go_as_deep_as_it_was_told(std::size_t stack, std::size_t kib) {
     EXPECT_EQ(deep.resume(), first);
 }
 
-TEST_P(coroutine_stack, larger_ones_hold_what_the_usual_would_not) {
+TEST_P(coroutine_stack, large_stack_holds_more_than_the_default) {
     for (int again = 0; again < 3; ++again)
         runtime.run(
             [] { go_as_deep_as_it_was_told(std::size_t{8} << 20, 3 << 10); }); // more than 1 MiB
     go_as_deep_as_it_was_told(std::size_t{8} << 20, 3 << 10);                  // on a thread
 }
 
-TEST_P(coroutine_stack, smaller_ones_take_less_room) {
+TEST_P(coroutine_stack, small_stacks_take_less_address_space) {
     const auto many = [](std::size_t size) {
         std::vector<const char*> places;
         std::vector<sennit::coroutine<void, const char*>> all;
         for (int i = 0; i < 4; ++i) {
             all.emplace_back(sennit::coroutine_attributes{.stack_size = size}, [](auto& self) {
-                // not a variable's address: AddressSanitizer keeps those elsewhere
+                // Not the address of a variable: AddressSanitizer keeps variables elsewhere.
                 const auto* here = static_cast<const char*>(__builtin_frame_address(0));
                 for (;;) self.suspend(here);
                 return static_cast<const char*>(nullptr);
             });
             places.push_back(all.back().resume());
         }
-        std::size_t nearest = SIZE_MAX; // of any two
+        std::size_t nearest = SIZE_MAX; // the smallest distance of two stacks
         for (std::size_t i = 0; i < places.size(); ++i)
             for (std::size_t k = 0; k < i; ++k) {
                 const auto a = reinterpret_cast<std::uintptr_t>(places[i]),
@@ -68,13 +68,14 @@ TEST_P(coroutine_stack, smaller_ones_take_less_room) {
     };
     runtime.run([&] {
         EXPECT_GT(many(std::size_t{4} << 20), std::size_t{3} << 20);
-        EXPECT_LT(many(std::size_t{32} << 10), std::size_t{256} << 10); // with its guard
+        EXPECT_LT(many(std::size_t{32} << 10), std::size_t{256} << 10); // including its guard
         EXPECT_GT(many(0), std::size_t{900} << 10);
     });
 }
 
-// Sizes that are no power of two, all at once, ended by other threads than began them.
-TEST_P(coroutine_stack, sizes_are_kept_apart) {
+// Coroutines with six stack sizes live at the same time, and some sizes are no power of two. The
+// thread that ends the coroutines is not the thread that began them.
+TEST_P(coroutine_stack, stacks_of_different_sizes_are_kept_apart) {
     std::array<std::size_t, 6> sizes{1, 40'000, 0, 1 << 20, 100'000, 3 << 20};
     for (int round = 0; round < 3; ++round) {
         std::vector<sennit::coroutine<void, const char*>> all;
@@ -95,7 +96,7 @@ TEST_P(coroutine_stack, sizes_are_kept_apart) {
     }
 }
 
-TEST_P(coroutine_stack, generators_may_have_one_too) {
+TEST_P(coroutine_stack, generator_may_have_a_large_stack) {
     runtime.run([] {
         int sum = 0;
         for (const int each : sennit::stackful_generator<int>(
@@ -107,7 +108,7 @@ TEST_P(coroutine_stack, generators_may_have_one_too) {
     });
 }
 
-TEST(coroutine_stack_size, is_at_most_a_gigabyte) {
+TEST(coroutine_stack_size, stack_size_is_at_most_a_gibibyte) {
     const auto made_with = [](std::size_t size) {
         sennit::coroutine<> one({.stack_size = size}, [](auto&) {});
     };
@@ -116,7 +117,7 @@ TEST(coroutine_stack_size, is_at_most_a_gigabyte) {
     EXPECT_THROW(made_with(SIZE_MAX), std::invalid_argument);
 }
 
-#ifndef SENNIT_SLOW_TESTS // sanitizers have their own reports
+#ifndef SENNIT_SLOW_TESTS // sanitizers report overflows in their own way
 
 [[gnu::noinline]] int too_deep(int n) {
     volatile char block[2048];
@@ -138,7 +139,7 @@ void overflow_in(const sennit::coroutine_attributes& how, const sennit::fiber_at
     });
 }
 
-TEST(coroutine_stack_death_test, an_overflow_names_the_coroutine) {
+TEST(coroutine_stack_death_test, overflow_message_names_the_coroutine) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(overflow_in({.name = "parser", .stack_size = 64 << 10}, {}),
                  "sennit: \\[SNT-042\\] stack overflow in coroutine 'parser' on worker 0: 64 KiB "

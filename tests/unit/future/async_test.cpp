@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// async and spawn.
 #include "support.hpp"
 
 #include <sennit/this_fiber.hpp>
@@ -21,7 +22,7 @@ static_assert(std::is_same_v<decltype(sennit::async([](int&) -> int& { throw 1; 
 class async : public with_workers {};
 SENNIT_FOR_WORKERS(async);
 
-TEST_P(async, runs_a_function_with_copies_and_gives_its_result) {
+TEST_P(async, async_runs_function_with_copies_and_gives_its_result) {
     runtime.run([] {
         EXPECT_EQ(sennit::async([](int a, int b) { return a + b; }, 1, 2).get(), 3);
         EXPECT_EQ(sennit::spawn(&std::string::size, std::string("four")).get(), 4u);
@@ -39,14 +40,14 @@ TEST_P(async, runs_a_function_with_copies_and_gives_its_result) {
     });
 }
 
-TEST_P(async, passes_the_exception_on) {
+TEST_P(async, async_passes_exception_on) {
     runtime.run([] {
         EXPECT_THROW(sennit::async([]() -> int { throw std::runtime_error("x"); }).get(),
                      std::runtime_error);
     });
 }
 
-TEST_P(async, does_not_unwrap) {
+TEST_P(async, async_does_not_unwrap_future) {
     runtime.run([] {
         auto nested = sennit::async([] { return sennit::async([] { return 3; }); });
         static_assert(std::is_same_v<decltype(nested), future<future<int>>>);
@@ -54,7 +55,7 @@ TEST_P(async, does_not_unwrap) {
     });
 }
 
-TEST_P(async, runs_in_a_fiber_of_its_own) {
+TEST_P(async, async_runs_function_in_its_own_fiber) {
     runtime.run([&] {
         const auto [id, core] =
             sennit::async([] {
@@ -67,7 +68,7 @@ TEST_P(async, runs_in_a_fiber_of_its_own) {
               &sennit::default_runtime().core());
 }
 
-TEST_P(async, is_not_awaited_by_the_future_that_is_dropped) {
+TEST_P(async, dropped_future_does_not_wait_for_async) {
     sennit::promise<void> go, went;
     runtime.run([&] {
         (void)sennit::async([&, wait = go.get_future()]() mutable {
@@ -79,7 +80,7 @@ TEST_P(async, is_not_awaited_by_the_future_that_is_dropped) {
     went.get_future().get();
 }
 
-TEST_P(async, has_dropped_the_function_and_its_arguments_when_it_is_ready) {
+TEST_P(async, async_drops_function_and_arguments_before_its_future_is_ready) {
     runtime.run([] {
         for (int round = 0; round < 300; ++round) {
             const future<void> done =
@@ -90,7 +91,7 @@ TEST_P(async, has_dropped_the_function_and_its_arguments_when_it_is_ready) {
     });
 }
 
-TEST_P(async, is_ready_no_sooner_than_the_result_and_frees_it) {
+TEST_P(async, future_of_async_is_ready_with_its_result_and_frees_it) {
     runtime.run([] {
         std::vector<future<counted>> all;
         for (int i = 0; i < 1000; ++i) all.push_back(sennit::async([i] { return counted(i); }));
@@ -99,7 +100,7 @@ TEST_P(async, is_ready_no_sooner_than_the_result_and_frees_it) {
     }); // the other results are dropped, ready or not
 }
 
-TEST(async_launch, now_runs_before_the_maker_goes_on_and_enqueue_after) {
+TEST(async_launch, launch_now_runs_before_the_caller_continues_and_enqueue_after) {
     sennit::runtime one{{.workers = 1}};
     one.run([] {
         bool ran = false;
@@ -120,7 +121,7 @@ TEST(async_launch, now_runs_before_the_maker_goes_on_and_enqueue_after) {
         EXPECT_EQ(sennit::async(sennit::launch::now, [](int x) { return x; }, 6).get(), 6);
     });
     EXPECT_EQ(sennit::async(sennit::launch::now, [] { return 7; }).get(),
-              7); // no worker: as enqueue
+              7); // outside a worker, `now` acts as `enqueue`
 }
 
 int fibonacci(int n) {
@@ -130,7 +131,7 @@ int fibonacci(int n) {
     return mine + other.get();
 }
 
-TEST_P(async, nests) {
+TEST_P(async, async_nests) {
     EXPECT_EQ(runtime.run([] { return fibonacci(16); }), 987);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Continuations: then, and the unwrapping of nested futures.
 #include "support.hpp"
 
 #include <sennit/this_fiber.hpp>
@@ -18,7 +19,7 @@ using sennit::shared_future;
 class then : public with_workers {};
 SENNIT_FOR_WORKERS(then);
 
-TEST_P(then, gets_the_ready_future_and_gives_a_future_of_the_result) {
+TEST_P(then, then_gets_the_ready_future_and_gives_future_of_the_result) {
     runtime.run([] {
         promise<int> made;
         future<int> source = made.get_future();
@@ -37,7 +38,7 @@ TEST_P(then, gets_the_ready_future_and_gives_a_future_of_the_result) {
     });
 }
 
-TEST_P(then, runs_in_a_fiber_of_its_own_in_the_runtime_where_it_was_attached) {
+TEST_P(then, continuation_runs_in_its_own_fiber_in_the_runtime_where_it_was_attached) {
     promise<void> made;
     using seen = std::pair<sennit::fiber::id, sennit::sched::runtime_core*>;
     sennit::fiber::id attacher;
@@ -54,7 +55,7 @@ TEST_P(then, runs_in_a_fiber_of_its_own_in_the_runtime_where_it_was_attached) {
     EXPECT_NE(id, sennit::this_fiber::get_id());
 }
 
-TEST(then_outside, runs_in_the_default_runtime) {
+TEST(then_outside, continuation_runs_in_the_default_runtime) {
     sennit::sched::runtime_core* where =
         sennit::make_ready_future()
             .then([](future<void>) { return sennit::sched::current_runtime(); })
@@ -62,7 +63,7 @@ TEST(then_outside, runs_in_the_default_runtime) {
     EXPECT_EQ(where, &sennit::default_runtime().core());
 }
 
-TEST_P(then, passes_errors_on) {
+TEST_P(then, then_passes_errors_on) {
     runtime.run([] {
         auto thrown = sennit::make_ready_future().then(
             [](future<void>) -> int { throw std::runtime_error("x"); });
@@ -80,7 +81,7 @@ TEST_P(then, passes_errors_on) {
     });
 }
 
-TEST_P(then, takes_and_gives_nothing_references_and_move_only_things) {
+TEST_P(then, then_carries_void_references_and_move_only_types) {
     runtime.run([] {
         int there = 0;
         int& referred = sennit::make_ready_future()
@@ -94,11 +95,11 @@ TEST_P(then, takes_and_gives_nothing_references_and_move_only_things) {
                          });
         EXPECT_EQ(*moved.get(), 7);
         sennit::make_ready_future(counted(1)).then([kept = counted(2)](future<counted>) {}).get();
-        EXPECT_EQ(counted::alive(), 0); // gone before the result was ready
+        EXPECT_EQ(counted::alive(), 0); // all are destroyed before the result is ready
     });
 }
 
-TEST_P(then, leaves_a_shared_future_as_it_is) {
+TEST_P(then, then_leaves_shared_future_valid) {
     runtime.run([] {
         promise<int> made;
         const shared_future<int> source = made.get_future();
@@ -113,7 +114,7 @@ TEST_P(then, leaves_a_shared_future_as_it_is) {
     });
 }
 
-TEST_P(then, unwraps_a_future_of_a_future) {
+TEST_P(then, then_unwraps_future_of_future) {
     runtime.run([] {
         promise<int> late;
         auto waiting =
@@ -142,7 +143,7 @@ TEST_P(then, unwraps_a_future_of_a_future) {
     });
 }
 
-TEST_P(then, unwraps_one_level_only_and_the_constructor_another) {
+TEST_P(then, then_unwraps_one_level_and_the_constructor_another) {
     runtime.run([] {
         auto nested = sennit::make_ready_future().then(
             [](future<void>) { return sennit::make_ready_future(sennit::make_ready_future(4)); });
@@ -153,7 +154,7 @@ TEST_P(then, unwraps_one_level_only_and_the_constructor_another) {
     });
 }
 
-TEST_P(then, makes_chains_of_any_length) {
+TEST_P(then, then_makes_chains_of_any_length) {
     constexpr int links = 20'000;
     runtime.run([&] {
         promise<int> made;
@@ -169,14 +170,14 @@ future<counted> count_down(int from) {
     return sennit::make_ready_future().then([from](future<void>) { return count_down(from - 1); });
 }
 
-// Each link waits for the next: neither a stack for each, nor one call inside the other when the
-// last is ready.
-TEST_P(then, unwraps_recursion_of_any_depth_and_holds_no_stacks) {
+// Each link waits for the next link. The links hold no stacks, and their calls do not nest when the
+// last link becomes ready.
+TEST_P(then, then_unwraps_recursion_of_any_depth_and_holds_no_stacks) {
     runtime.run([] { EXPECT_EQ(count_down(50'000).get().value, 42); });
     EXPECT_LE(runtime.metrics().stacks_live, 2 * GetParam() + 1);
 }
 
-TEST_P(then, survives_a_result_that_nobody_wants) {
+TEST_P(then, continuation_runs_although_its_future_is_dropped) {
     promise<void> ran;
     runtime.run([&] {
         promise<int> made;
@@ -189,7 +190,7 @@ TEST_P(then, survives_a_result_that_nobody_wants) {
     ran.get_future().get();
 }
 
-TEST_P(then, attached_while_the_value_is_set_runs_once) {
+TEST_P(then, continuation_attached_while_the_value_is_set_runs_once) {
     for (int round = 0; round < 3000; ++round) {
         promise<int> made;
         future<int> source = made.get_future();

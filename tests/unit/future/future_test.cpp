@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// future and shared_future: states, values, waits.
 #include "support.hpp"
 
 #include <sennit/detail/core/wait.hpp>
@@ -42,7 +43,7 @@ void has_no_state(Future& invalid) {
     EXPECT_EQ(code_of([&] { (void)invalid.then([](Future) {}); }), no_state);
 }
 
-TEST(future, without_a_state_answers_no_state_to_everything) {
+TEST(future, future_without_state_reports_no_state_from_every_call) {
     future<int> made;
     has_no_state(made);
     future<int> got = sennit::make_ready_future(1);
@@ -59,7 +60,7 @@ TEST(future, without_a_state_answers_no_state_to_everything) {
     EXPECT_FALSE(shared_future<int>(future<int>().share()).valid());
 }
 
-TEST(future, keeps_its_state_over_waits_and_loses_it_by_get) {
+TEST(future, future_keeps_its_state_across_waits_and_loses_it_by_get) {
     promise<int> made;
     future<int> wanted = made.get_future();
     made.set_value(9);
@@ -71,13 +72,13 @@ TEST(future, keeps_its_state_over_waits_and_loses_it_by_get) {
     EXPECT_FALSE(wanted.valid());
 }
 
-TEST(future, loses_its_state_by_a_get_that_throws) {
+TEST(future, future_loses_its_state_by_get_that_throws) {
     future<int> wanted = sennit::make_exceptional_future<int>(std::runtime_error("x"));
     EXPECT_THROW(wanted.get(), std::runtime_error);
     EXPECT_FALSE(wanted.valid());
 }
 
-TEST(future, moves_its_value_out_and_frees_the_state) {
+TEST(future, get_moves_the_value_out_and_frees_the_state) {
     promise<counted> made;
     made.set_value(counted(1));
     {
@@ -88,7 +89,7 @@ TEST(future, moves_its_value_out_and_frees_the_state) {
     EXPECT_EQ(counted::alive(), 0);
 }
 
-TEST(shared_future, gives_every_copy_the_same_value_again_and_again) {
+TEST(shared_future, shared_future_gives_every_copy_one_value_repeatedly) {
     shared_future<std::string> first = sennit::make_ready_future(std::string("text")).share();
     const shared_future<std::string> second = first;
     EXPECT_EQ(&first.get(), &second.get());
@@ -128,12 +129,12 @@ void tells_time_out_from_ready() {
     EXPECT_EQ(wanted.get(), 1);
 }
 
-TEST_P(waits, tell_time_out_from_ready) {
+TEST_P(waits, timed_waits_distinguish_timeout_from_ready) {
     tells_time_out_from_ready();
     runtime.run(tells_time_out_from_ready);
 }
 
-TEST_P(waits, last_as_long_as_any_duration) {
+TEST_P(waits, wait_accepts_any_duration) {
     runtime.run([] {
         promise<void> made;
         future<void> wanted = made.get_future();
@@ -143,8 +144,8 @@ TEST_P(waits, last_as_long_as_any_duration) {
     });
 }
 
-// With one worker this ends only if the worker goes on while a fiber waits.
-TEST_P(waits, block_the_fiber_alone) {
+// With one worker the test ends only if the worker runs other fibers while one fiber waits.
+TEST_P(waits, wait_blocks_only_its_fiber) {
     runtime.run([] {
         promise<int> there, back;
         sennit::fiber other([&] { back.set_value(there.get_future().get() + 1); });
@@ -155,7 +156,7 @@ TEST_P(waits, block_the_fiber_alone) {
     });
 }
 
-TEST_P(waits, work_between_fibers_and_threads) {
+TEST_P(waits, waits_work_between_fibers_and_threads) {
     const auto in_thread = [](std::function<void()> body) { std::thread(std::move(body)).join(); };
     const auto in_fiber = [this](std::function<void()> body) { runtime.run(std::move(body)); };
     for (const bool setter_in_fiber : {false, true})
@@ -178,7 +179,7 @@ TEST_P(waits, work_between_fibers_and_threads) {
         }
 }
 
-TEST_P(waits, wake_every_fiber_and_thread_that_shares_the_future) {
+TEST_P(waits, set_value_wakes_every_fiber_and_thread_that_shares_the_future) {
     constexpr int fibers = 200, threads = 4;
     promise<counted> made;
     const shared_future<counted> wanted = made.get_future();
@@ -204,8 +205,8 @@ TEST_P(waits, wake_every_fiber_and_thread_that_shares_the_future) {
     EXPECT_EQ(got, fibers + threads);
 }
 
-// The hook for select.
-TEST_P(waits, can_be_for_several_futures_at_once) {
+// The interface by which select waits for futures.
+TEST_P(waits, strand_may_wait_for_several_futures_at_the_same_time) {
     using sennit::detail::future_access;
     namespace sched = sennit::sched;
     runtime.run([] {
@@ -226,7 +227,7 @@ TEST_P(waits, can_be_for_several_futures_at_once) {
         EXPECT_TRUE(future_access::state(wanted[1]).ready());
         EXPECT_FALSE(future_access::state(wanted[1]).add_waiter(second));
         EXPECT_FALSE(future_access::state(wanted[0]).ready());
-        made[0].set_value(1); // wakes nobody
+        made[0].set_value(1); // wakes no strand
         EXPECT_EQ(wanted[0].get() + wanted[1].get(), 8);
     });
 }

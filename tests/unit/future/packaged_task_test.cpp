@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// packaged_task.
 #include "support.hpp"
 
 #include <functional>
@@ -23,7 +24,7 @@ int twice(int x) noexcept {
 static_assert(
     std::is_same_v<decltype(packaged_task(std::declval<int (*)(int)>())), packaged_task<int(int)>>);
 
-TEST(packaged_task, puts_the_result_into_its_future) {
+TEST(packaged_task, task_puts_its_result_into_its_future) {
     packaged_task<int(int)> task(twice);
     EXPECT_TRUE(task.valid());
     future<int> result = task.get_future();
@@ -33,13 +34,13 @@ TEST(packaged_task, puts_the_result_into_its_future) {
     EXPECT_TRUE(task.valid());
 }
 
-TEST(packaged_task, puts_the_exception_into_its_future) {
+TEST(packaged_task, task_puts_its_exception_into_its_future) {
     packaged_task<void()> task([] { throw std::runtime_error("x"); });
     task();
     EXPECT_THROW(task.get_future().get(), std::runtime_error);
 }
 
-TEST(packaged_task, without_a_state_answers_no_state) {
+TEST(packaged_task, task_without_state_reports_no_state) {
     packaged_task<int(int)> empty;
     packaged_task<int(int)> from(twice);
     packaged_task<int(int)> to(std::move(from));
@@ -52,7 +53,7 @@ TEST(packaged_task, without_a_state_answers_no_state) {
     EXPECT_TRUE(to.valid());
 }
 
-TEST(packaged_task, gives_its_future_once_and_is_called_once) {
+TEST(packaged_task, task_gives_its_future_once_and_is_called_once) {
     int calls = 0;
     packaged_task<void()> task([&] { ++calls; });
     (void)task.get_future();
@@ -69,7 +70,7 @@ TEST(packaged_task, gives_its_future_once_and_is_called_once) {
     EXPECT_EQ(calls, 2);
 }
 
-TEST(packaged_task, starts_anew_with_the_same_function_after_reset) {
+TEST(packaged_task, reset_task_starts_anew_with_its_function) {
     packaged_task<int()> task([n = 0]() mutable { return ++n; });
     future<int> first = task.get_future();
     task();
@@ -84,7 +85,7 @@ TEST(packaged_task, starts_anew_with_the_same_function_after_reset) {
     EXPECT_EQ(code_of([&] { third.get(); }), broken_promise);
 }
 
-TEST(packaged_task, breaks_its_promise_when_destroyed_or_assigned_to) {
+TEST(packaged_task, task_breaks_its_promise_when_destroyed_or_assigned_to) {
     future<int> destroyed, assigned;
     {
         packaged_task<int(int)> task(twice);
@@ -97,7 +98,7 @@ TEST(packaged_task, breaks_its_promise_when_destroyed_or_assigned_to) {
     EXPECT_EQ(code_of([&] { assigned.get(); }), broken_promise);
 }
 
-TEST(packaged_task, swaps_and_carries_references_move_only_things_and_members) {
+TEST(packaged_task, task_swaps_and_carries_references_move_only_types_and_members) {
     int there = 0;
     packaged_task<int&()> a([&]() -> int& { return there; }), b;
     swap(a, b);
@@ -116,12 +117,12 @@ TEST(packaged_task, swaps_and_carries_references_move_only_things_and_members) {
     member("four");
     EXPECT_EQ(member.get_future().get(), 4u);
 
-    packaged_task<void(int)> ignores(twice); // the result
+    packaged_task<void(int)> ignores(twice); // ignores the result
     ignores(1);
     ignores.get_future().get();
 }
 
-TEST(packaged_task, drops_its_function_with_itself) {
+TEST(packaged_task, destructor_drops_the_function_of_the_task) {
     future<void> result;
     {
         packaged_task<void()> task([kept = counted()] {});
@@ -133,7 +134,7 @@ TEST(packaged_task, drops_its_function_with_itself) {
     result.get();
 }
 
-TEST(packaged_task, may_be_called_in_any_thread_or_fiber) {
+TEST(packaged_task, task_may_be_called_in_any_thread_or_fiber) {
     packaged_task<int(int)> first(twice), second(twice);
     future<int> of_first = first.get_future(), of_second = second.get_future();
     std::thread thread(std::move(first), 1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// promise, make_ready_future and make_exceptional_future.
 #include "support.hpp"
 
 #include <cstdint>
@@ -20,7 +21,7 @@ static_assert(std::is_nothrow_move_constructible_v<promise<int>> &&
 static_assert(std::is_same_v<decltype(std::declval<promise<int&>&>().get_future().get()), int&>);
 static_assert(std::is_void_v<decltype(std::declval<promise<void>&>().get_future().get())>);
 
-TEST(promise, gives_its_future_once) {
+TEST(promise, promise_gives_its_future_once) {
     promise<int> made;
     EXPECT_TRUE(made.get_future().valid());
     EXPECT_EQ(code_of([&] { (void)made.get_future(); }), already_retrieved);
@@ -40,7 +41,7 @@ void has_no_state_once_moved_from(Set set) {
     wanted.get();
 }
 
-TEST(promise, has_no_state_once_moved_from) {
+TEST(promise, moved_from_promise_has_no_state) {
     static int there = 0;
     has_no_state_once_moved_from<int>([](promise<int>& p) { p.set_value(1); });
     has_no_state_once_moved_from<int&>([](promise<int&>& p) { p.set_value(there); });
@@ -63,14 +64,14 @@ void is_satisfied_only_once(Set set) {
     EXPECT_THROW(with_error.get_future().get(), std::runtime_error);
 }
 
-TEST(promise, is_satisfied_only_once) {
+TEST(promise, promise_is_satisfied_only_once) {
     static int there = 0;
     is_satisfied_only_once<int>([](promise<int>& p) { p.set_value(1); });
     is_satisfied_only_once<int&>([](promise<int&>& p) { p.set_value(there); });
     is_satisfied_only_once<void>([](promise<void>& p) { p.set_value(); });
 }
 
-TEST(promise, is_broken_by_its_destruction_and_by_assignment) {
+TEST(promise, destruction_and_assignment_break_promise) {
     auto first = std::make_unique<promise<int>>();
     future<int> of_first = first->get_future();
     first.reset();
@@ -80,12 +81,12 @@ TEST(promise, is_broken_by_its_destruction_and_by_assignment) {
     future<int> of_second = second.get_future();
     second = promise<int>();
     EXPECT_EQ(code_of([&] { of_second.get(); }), broken_promise);
-    future<int> of_new = second.get_future(); // the new state's has not been retrieved
+    future<int> of_new = second.get_future(); // the future of the new state is not retrieved yet
     second.set_value(5);
     EXPECT_EQ(of_new.get(), 5);
 }
 
-TEST(promise, leaves_its_value_behind) {
+TEST(promise, value_outlives_its_promise) {
     future<counted> wanted;
     {
         promise<counted> made;
@@ -96,7 +97,7 @@ TEST(promise, leaves_its_value_behind) {
     EXPECT_EQ(counted::alive(), 0);
 }
 
-TEST(promise, drops_a_value_that_nobody_gets) {
+TEST(promise, destructor_drops_value_that_no_future_took) {
     {
         promise<counted> made;
         made.set_value(counted(3));
@@ -105,7 +106,7 @@ TEST(promise, drops_a_value_that_nobody_gets) {
     EXPECT_EQ(counted::alive(), 0);
 }
 
-TEST(promise, swaps_states_and_what_was_retrieved) {
+TEST(promise, swap_exchanges_states_and_the_record_of_retrieval) {
     promise<int> a, b;
     future<int> of_a = a.get_future();
     swap(a, b);
@@ -126,17 +127,17 @@ struct throws_when_copied {
     int left;
 };
 
-TEST(promise, is_not_satisfied_by_a_value_whose_copy_throws) {
+TEST(promise, value_whose_copy_throws_does_not_satisfy_promise) {
     promise<throws_when_copied> made;
     future<throws_when_copied> wanted = made.get_future();
     const throws_when_copied bad(0), good(5);
     EXPECT_THROW(made.set_value(bad), std::runtime_error);
     EXPECT_EQ(wanted.wait_for(std::chrono::seconds(0)), sennit::future_status::timeout);
     made.set_value(good);
-    EXPECT_EQ(wanted.get().left, 3); // copied in and, having no move, out
+    EXPECT_EQ(wanted.get().left, 3); // copied in and, without a move constructor, copied out
 }
 
-TEST(promise, carries_references_move_only_and_over_aligned_values) {
+TEST(promise, promise_carries_references_move_only_and_over_aligned_values) {
     int there = 1;
     promise<int&> reference;
     reference.set_value(there);
@@ -161,7 +162,7 @@ TEST(promise, carries_references_move_only_and_over_aligned_values) {
     EXPECT_EQ(list.get_future().get().size(), 3u);
 }
 
-TEST(promise, carries_the_very_exception) {
+TEST(promise, promise_carries_the_very_exception) {
     promise<void> made;
     const std::exception_ptr thrown = std::make_exception_ptr(std::out_of_range("x"));
     made.set_exception(thrown);
@@ -171,7 +172,7 @@ TEST(promise, carries_the_very_exception) {
     EXPECT_FALSE(wanted.valid());
 }
 
-TEST(promise, lets_exactly_one_of_many_threads_set_it) {
+TEST(promise, exactly_one_of_many_threads_sets_the_promise) {
     constexpr int threads = 4;
     for (int round = 0; round < 200; ++round) {
         promise<int> made;
@@ -192,7 +193,7 @@ TEST(promise, lets_exactly_one_of_many_threads_set_it) {
     }
 }
 
-TEST(make_ready_future, is_ready_with_value_reference_or_nothing) {
+TEST(make_ready_future, make_ready_future_is_ready_with_value_reference_or_void) {
     EXPECT_EQ(sennit::make_ready_future(3).get(), 3);
     int there = 0;
     EXPECT_EQ(&sennit::make_ready_future(std::ref(there)).get(), &there);
@@ -202,7 +203,7 @@ TEST(make_ready_future, is_ready_with_value_reference_or_nothing) {
               sennit::future_status::ready);
 }
 
-TEST(make_exceptional_future, throws_what_it_was_made_of) {
+TEST(make_exceptional_future, make_exceptional_future_throws_its_exception) {
     EXPECT_THROW(sennit::make_exceptional_future<int>(std::runtime_error("x")).get(),
                  std::runtime_error);
     EXPECT_THROW(sennit::make_exceptional_future<int&>(std::make_exception_ptr(1)).get(), int);

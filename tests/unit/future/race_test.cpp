@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens at the same moment: value and deadline, value and cancellation, the end of the wait
-// and of the state.
+// Events of futures that happen at one moment: value and deadline, value and cancellation, the end
+// of the wait and the end of the state.
 #include "support.hpp"
 
 #include <sennit/cancelled.hpp>
@@ -32,7 +32,7 @@ int get_with_impatience(future<int>& wanted, int round) {
     return wanted.get();
 }
 
-TEST_P(race, of_value_and_deadline_loses_no_value_in_a_fiber) {
+TEST_P(race, race_of_value_and_deadline_loses_no_value_in_a_fiber) {
     runtime.run([] {
         for (int round = 0; round < rounds; ++round) {
             promise<int> made;
@@ -46,7 +46,7 @@ TEST_P(race, of_value_and_deadline_loses_no_value_in_a_fiber) {
     });
 }
 
-TEST_P(race, of_value_and_deadline_loses_no_value_in_a_thread) {
+TEST_P(race, race_of_value_and_deadline_loses_no_value_in_a_thread) {
     for (int round = 0; round < rounds; ++round) {
         promise<int> made;
         future<int> wanted = made.get_future();
@@ -57,8 +57,9 @@ TEST_P(race, of_value_and_deadline_loses_no_value_in_a_thread) {
     }
 }
 
-// The promise is destroyed by who has seen the value, while set_value may not have returned.
-TEST_P(race, of_the_end_of_set_value_with_the_end_of_promise_and_state) {
+// The fiber that has seen the value destroys the promise, while set_value may not have returned
+// yet.
+TEST_P(race, promise_and_state_may_end_before_set_value_returns) {
     runtime.run([] {
         for (int round = 0; round < rounds; ++round) {
             auto made = std::make_unique<promise<counted>>();
@@ -72,7 +73,7 @@ TEST_P(race, of_the_end_of_set_value_with_the_end_of_promise_and_state) {
     });
 }
 
-TEST_P(race, of_futures_that_are_dropped_with_their_values) {
+TEST_P(race, futures_may_be_dropped_while_their_values_are_set) {
     runtime.run([] {
         for (int round = 0; round < rounds; ++round) {
             auto made = std::make_unique<promise<counted>>();
@@ -88,7 +89,7 @@ TEST_P(race, of_futures_that_are_dropped_with_their_values) {
     });
 }
 
-// The running activity is in `scope` for as long as this lives.
+// While it lives, the running strand is in `scope`.
 class inside {
 public:
     explicit inside(sched::cancel_scope& scope)
@@ -103,7 +104,7 @@ private:
 class cancellation : public with_workers {};
 SENNIT_FOR_WORKERS(cancellation);
 
-TEST_P(cancellation, ends_every_blocking_call_and_leaves_the_future_valid) {
+TEST_P(cancellation, cancellation_ends_every_blocking_call_and_leaves_the_future_valid) {
     runtime.run([] {
         promise<int> made;
         future<int> wanted = made.get_future();
@@ -127,7 +128,7 @@ TEST_P(cancellation, ends_every_blocking_call_and_leaves_the_future_valid) {
     });
 }
 
-TEST_P(cancellation, drops_what_the_waits_for_values_were_given) {
+TEST_P(cancellation, cancellation_drops_futures_that_wait_all_values_was_given) {
     promise<counted> made;
     runtime.run([&] {
         sched::cancel_scope scope(nullptr);
@@ -141,7 +142,7 @@ TEST_P(cancellation, drops_what_the_waits_for_values_were_given) {
     made.set_value(counted(2));
 }
 
-TEST_P(cancellation, wakes_a_fiber_that_waits) {
+TEST_P(cancellation, cancellation_wakes_a_waiting_fiber) {
     runtime.run([] {
         promise<int> never;
         future<int> wanted = never.get_future();
@@ -157,13 +158,13 @@ TEST_P(cancellation, wakes_a_fiber_that_waits) {
             }
             return false;
         });
-        while (!inside_now) sched::yield(); // with one worker: it waits
+        while (!inside_now) sched::yield(); // with one worker, the fiber then waits
         scope.cancel();
         EXPECT_TRUE(was_cancelled.get());
     });
 }
 
-TEST_P(cancellation, races_with_the_value_and_one_of_them_wins) {
+TEST_P(cancellation, cancellation_races_with_the_value_and_one_of_them_wins) {
     runtime.run([] {
         for (int round = 0; round < rounds; ++round) {
             promise<int> made;

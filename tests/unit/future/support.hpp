@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of futures share: runtimes of several sizes, values that are counted, and the code
-// of a future_error.
+// Definitions that the tests of futures share: runtimes of several sizes, a type that counts its
+// values, and the code of a future_error.
 #pragma once
 
 #include <sennit/async.hpp>
@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-// A value of which one can tell how many are alive.
+// A type that counts its live values.
 class counted {
 public:
     explicit counted(int v = 0) noexcept : value(v) { ++alive_; }
@@ -53,7 +53,7 @@ protected:
         return std::string(1, 'w').append(std::to_string(test.param));                             \
     })
 
-// What the call throws as future_error; an empty code if nothing.
+// Returns the code of the future_error that the call throws, or an empty code if it throws none.
 template <class F>
 std::error_code code_of(F&& call) {
     try {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// when_all, when_any, wait_all, wait_first_success and wait_all_values.
 #include "support.hpp"
 
 #include <algorithm>
@@ -31,13 +32,13 @@ struct many {
 class when : public with_workers {};
 SENNIT_FOR_WORKERS(when);
 
-TEST_P(when, all_of_nothing_is_ready) {
+TEST_P(when, when_all_of_no_futures_is_ready) {
     future<std::tuple<>> none = sennit::when_all();
     EXPECT_EQ(none.wait_for(0s), future_status::ready);
     EXPECT_TRUE(sennit::when_all(std::vector<future<int>>()).get().empty());
 }
 
-TEST_P(when, all_is_ready_when_the_last_is) {
+TEST_P(when, when_all_is_ready_when_the_last_future_is) {
     runtime.run([] {
         for (const std::size_t count : {1u, 2u, 100u}) {
             many sources(count);
@@ -54,7 +55,7 @@ TEST_P(when, all_is_ready_when_the_last_is) {
     });
 }
 
-TEST_P(when, all_takes_different_futures_and_shares_the_shared) {
+TEST_P(when, when_all_takes_different_futures_and_shares_shared_futures) {
     runtime.run([] {
         promise<int> late;
         const shared_future<int> shared = late.get_future();
@@ -74,7 +75,7 @@ TEST_P(when, all_takes_different_futures_and_shares_the_shared) {
     });
 }
 
-TEST_P(when, ranges_are_moved_from_or_shared) {
+TEST_P(when, when_all_and_when_any_move_or_share_ranges) {
     runtime.run([] {
         std::list<future<int>> sole;
         sole.push_back(sennit::make_ready_future(1));
@@ -88,7 +89,7 @@ TEST_P(when, ranges_are_moved_from_or_shared) {
     });
 }
 
-TEST_P(when, refuses_futures_without_a_state_and_takes_none) {
+TEST_P(when, when_all_when_any_and_wait_all_refuse_futures_without_state) {
     std::vector<future<int>> futures(2);
     futures[0] = sennit::make_ready_future(1);
     EXPECT_EQ(code_of([&] { (void)sennit::when_all(std::move(futures)); }), no_state);
@@ -97,14 +98,14 @@ TEST_P(when, refuses_futures_without_a_state_and_takes_none) {
     EXPECT_EQ(code_of([&] { sennit::wait_all(future<int>()); }), no_state);
 }
 
-TEST_P(when, any_of_nothing_is_ready_and_names_none) {
+TEST_P(when, when_any_of_no_futures_is_ready_and_names_none) {
     EXPECT_EQ(sennit::when_any().get().index, static_cast<std::size_t>(-1));
     const auto [index, futures] = sennit::when_any(std::vector<future<int>>()).get();
     EXPECT_EQ(index, static_cast<std::size_t>(-1));
     EXPECT_TRUE(futures.empty());
 }
 
-TEST_P(when, any_is_ready_when_the_first_is_and_keeps_the_others) {
+TEST_P(when, when_any_is_ready_when_the_first_future_is_and_keeps_the_rest) {
     runtime.run([] {
         for (const std::size_t count : {1u, 2u, 100u}) {
             many sources(count);
@@ -125,7 +126,7 @@ TEST_P(when, any_is_ready_when_the_first_is_and_keeps_the_others) {
     });
 }
 
-TEST_P(when, any_counts_errors_as_ready_and_takes_different_futures) {
+TEST_P(when, when_any_counts_errors_as_ready_and_takes_different_futures) {
     runtime.run([] {
         promise<int> never;
         auto [index, futures] =
@@ -138,7 +139,7 @@ TEST_P(when, any_counts_errors_as_ready_and_takes_different_futures) {
     });
 }
 
-TEST_P(when, any_leaves_nothing_behind_in_futures_that_are_not_ready) {
+TEST_P(when, when_any_leaves_nothing_behind_in_futures_that_are_not_ready) {
     promise<int> much_later;
     const shared_future<int> stop = much_later.get_future();
     runtime.run([&] {
@@ -146,14 +147,14 @@ TEST_P(when, any_leaves_nothing_behind_in_futures_that_are_not_ready) {
             promise<counted> next;
             auto any = sennit::when_any(stop, next.get_future());
             next.set_value(counted(i));
-            any.wait(); // and is dropped, with the futures in it
+            any.wait(); // `any` is dropped, with the futures in it
         }
     });
     EXPECT_EQ(counted::alive(), 0);
     much_later.set_value(1);
 }
 
-TEST_P(when, sources_that_race_decide_once) {
+TEST_P(when, racing_sources_decide_once) {
     for (int round = 0; round < 10'000; ++round) {
         promise<int> a, b;
         future<int> of_a = a.get_future(), of_b = b.get_future();
@@ -174,7 +175,7 @@ TEST_P(when, sources_that_race_decide_once) {
     }
 }
 
-TEST_P(when, nested_ones_are_ready_at_once) {
+TEST_P(when, nested_combinations_are_ready_immediately) {
     runtime.run([] {
         promise<int> made;
         const shared_future<int> shared = made.get_future();
@@ -201,7 +202,7 @@ TEST_P(when, wait_all_returns_when_all_are_ready_and_throws_nothing) {
 class waits_for_values : public with_workers {};
 SENNIT_FOR_WORKERS(waits_for_values);
 
-TEST_P(waits_for_values, first_success_passes_over_errors) {
+TEST_P(waits_for_values, wait_first_success_passes_over_errors) {
     runtime.run([] {
         promise<int> never, late;
         std::vector<future<int>> attempts;
@@ -213,7 +214,7 @@ TEST_P(waits_for_values, first_success_passes_over_errors) {
     });
 }
 
-TEST_P(waits_for_values, first_success_throws_all_errors_in_order_when_there_is_none) {
+TEST_P(waits_for_values, wait_first_success_throws_all_errors_in_order_without_a_success) {
     runtime.run([] {
         std::vector<future<void>> attempts;
         for (int i = 0; i < 20; ++i) attempts.push_back(sennit::async([i] { throw i; }));
@@ -241,7 +242,7 @@ TEST_P(waits_for_values, first_success_throws_all_errors_in_order_when_there_is_
     });
 }
 
-TEST_P(waits_for_values, all_values_come_in_order) {
+TEST_P(waits_for_values, wait_all_values_gives_values_in_order) {
     runtime.run([] {
         std::vector<future<int>> parts;
         std::vector<int> expected;
@@ -259,7 +260,7 @@ TEST_P(waits_for_values, all_values_come_in_order) {
     });
 }
 
-TEST_P(waits_for_values, the_first_error_ends_the_wait_for_all) {
+TEST_P(waits_for_values, first_error_ends_wait_all_values) {
     runtime.run([] {
         promise<int> never, failing;
         std::vector<future<int>> parts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some fibers and threads that do something together.
+// Runs a function on several fibers and threads at the same time.
 #pragma once
 
 #include "../fibers/on_workers.hpp"
@@ -12,7 +12,8 @@
 #include <thread>
 #include <vector>
 
-// Calls body(0), …, body(count - 1) at once: fibers, and each third one a thread that is no worker.
+// Calls body(0), …, body(count - 1) at the same time. Each third call runs on a thread that is no
+// worker, and all other calls run in fibers.
 inline void crew(sennit::runtime& runtime, std::size_t count,
                  const std::function<void(std::size_t)>& body) {
     std::vector<std::thread> threads;
@@ -26,8 +27,8 @@ inline void crew(sennit::runtime& runtime, std::size_t count,
     for (auto& each : threads) each.join();
 }
 
-// Four put 1 to 500 each, four take as often: `put` and `take` of a Buffer that is a bounded one,
-// with `values`.
+// Four strands put the numbers 1 to 500 each, and four strands take as many numbers. A Buffer is a
+// bounded buffer with the functions `put` and `take` and the container `values`.
 template <class Buffer>
 void expect_bounded_buffer(sennit::runtime& runtime) {
     Buffer one;

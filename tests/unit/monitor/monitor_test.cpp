@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entering, leaving, conditions.
+// Monitors: entry, exit, conditions.
 #include "../../support/alone.hpp"
 #include "crew.hpp"
 #include "sys/membarrier.hpp"
@@ -33,12 +33,12 @@ struct counter : sennit::monitor {
     void inner() {
         auto in = sennit::enter(*this);
         const long before = value;
-        if (before % 64 == 0) sennit::this_fiber::yield(); // still inside
+        if (before % 64 == 0) sennit::this_fiber::yield(); // inside the monitor
         value = before + 1;
     }
 };
 
-TEST_P(monitor, one_at_a_time_and_again_inside) {
+TEST_P(monitor, monitor_admits_one_strand_at_a_time_and_that_strand_again) {
     counter one;
     crew(runtime, 6, [&](std::size_t) {
         for (int i = 0; i < 500; ++i) one.outer();
@@ -46,12 +46,12 @@ TEST_P(monitor, one_at_a_time_and_again_inside) {
     EXPECT_EQ(one.value, 6 * 500);
 }
 
-TEST_P(monitor, several_are_entered_in_any_order_of_arguments) {
+TEST_P(monitor, enter_takes_several_monitors_in_any_order_of_arguments) {
     std::array<counter, 4> all;
     crew(runtime, 6, [&](std::size_t i) {
         for (std::size_t k = 0; k < 400; ++k) {
-            auto &a = all[(i + k) % 4], &b = all[(i + 3 * k + 1) % 4],
-                 &c = all[(i * k) % 4]; // perhaps the same
+            // Some of the three may be one monitor.
+            auto &a = all[(i + k) % 4], &b = all[(i + 3 * k + 1) % 4], &c = all[(i * k) % 4];
             auto in = sennit::enter(a, b, c);
             ++a.value;
             ++b.value;
@@ -61,7 +61,7 @@ TEST_P(monitor, several_are_entered_in_any_order_of_arguments) {
     EXPECT_EQ(all[0].value + all[1].value + all[2].value + all[3].value, 3 * 6 * 400);
 }
 
-TEST_P(monitor, four_at_once_exclude_each_alone) {
+TEST_P(monitor, entry_of_four_monitors_excludes_entry_of_each) {
     std::array<counter, 4> all;
     crew(runtime, 5, [&](std::size_t i) {
         for (int k = 0; k < 300; ++k) {
@@ -78,9 +78,9 @@ TEST_P(monitor, four_at_once_exclude_each_alone) {
 
 #ifndef SENNIT_NO_LOCK_ELISION
 
-// One worker that is alone enters several, and leaves them, by plain stores: free ones, the same
-// twice, its own, and those that somebody has or waits for.
-TEST(monitor_alone, several_are_entered_and_left_and_handed_over) {
+// A worker in exclusive mode enters and leaves several monitors by plain stores. Some are free,
+// some are named twice, some are already its own, and for some another fiber has them or waits.
+TEST(monitor_alone, lone_worker_enters_leaves_and_hands_over_several_monitors) {
     if (!sennit::sys::barrier_available()) GTEST_SKIP();
     counter a, b, c;
     sennit::runtime one({.workers = 1});
@@ -88,7 +88,7 @@ TEST(monitor_alone, several_are_entered_and_left_and_handed_over) {
         while (!exclusive_now()) sennit::this_fiber::yield();
         {
             auto twice = sennit::enter(b, a, b);
-            auto again = sennit::enter(c, a); // `a` is ours, `c` is not
+            auto again = sennit::enter(c, a); // the strand has `a` already, but not `c`
             ++a.value;
         }
         std::vector<int> order;
@@ -102,23 +102,24 @@ TEST(monitor_alone, several_are_entered_and_left_and_handed_over) {
         std::vector<sennit::fiber> all;
         {
             auto in = sennit::enter(c, b);
-            all.push_back(comes(1, a, b));    // has `a`, wants `b`
-            all.push_back(comes(2, b, c));    // whichever is first
-            all.push_back(comes(3, a, b, c)); // behind the first
+            all.push_back(comes(1, a, b));    // has `a`, waits for `b`
+            all.push_back(comes(2, b, c));    // waits for `b` or `c`
+            all.push_back(comes(3, a, b, c)); // waits behind fiber 1
             all.push_back(comes(4, c));
             let_others_run();
             EXPECT_TRUE(order.empty());
         }
         for (auto& each : all) each.join();
         EXPECT_EQ(order.size(), 4u);
-        auto last = sennit::enter(a, b, c); // and all are free again
+        auto last = sennit::enter(a, b, c); // all are free again
         EXPECT_EQ(c.value, 4);
     });
 }
 
 #endif
 
-// Tickets are drawn by who is inside, and given by who hands over: nobody comes between.
+// Counts the entries into the monitor, so that a waiter can tell whether another strand entered
+// between the signal and its return.
 struct gate : sennit::monitor {
     sennit::condition turn{*this};
     long signalled = 0, seen = 0, entries = 0, at_signal = -1, overtaken = 0;
@@ -127,10 +128,10 @@ struct gate : sennit::monitor {
         auto in = sennit::enter(*this);
         turn.wait();
         if (over) return;
-        overtaken += at_signal != entries; // entries since the signal
+        overtaken += at_signal != entries; // a strand has entered since the signal
         ++seen;
     }
-    void come() { // a barger
+    void come() { // enters without a wait or a signal
         auto in = sennit::enter(*this);
         ++entries;
     }
@@ -144,7 +145,7 @@ struct gate : sennit::monitor {
     }
 };
 
-TEST_P(monitor, nobody_comes_between_a_signal_and_its_waiter) {
+TEST_P(monitor, no_strand_comes_between_signal_and_its_waiter) {
     gate one;
     constexpr long rounds = 300;
     std::atomic<int> waiters{3};
@@ -167,7 +168,7 @@ TEST_P(monitor, nobody_comes_between_a_signal_and_its_waiter) {
     EXPECT_EQ(one.signalled, 3 * rounds);
 }
 
-TEST_P(monitor, is_handed_over_in_the_order_of_arrival) {
+TEST_P(monitor, monitor_is_handed_over_in_order_of_arrival) {
     counter one;
     std::vector<int> order;
     runtime.run([&] {
@@ -185,14 +186,15 @@ TEST_P(monitor, is_handed_over_in_the_order_of_arrival) {
                 let_others_run();
             }
         }
-        // Whoever comes now is behind them, also when it is quick.
+        // A strand that comes now is behind the five, even if it is quick.
         auto late = sennit::enter(one);
         order.push_back(5);
     });
     if (runtime.workers() == 1) {
         EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5}));
     }
-    EXPECT_EQ(order.size(), 6u); // with several workers some may have been on their way still
+    // With several workers some fibers may still have been on their way.
+    EXPECT_EQ(order.size(), 6u);
 }
 
 struct buffer : sennit::monitor {
@@ -201,7 +203,8 @@ struct buffer : sennit::monitor {
     std::deque<int> values;
     void put(int value) {
         auto in = sennit::enter(*this);
-        if (values.size() == most) not_full.wait(); // `if`: see nobody_comes_between
+        // `if` suffices: see no_strand_comes_between_signal_and_its_waiter.
+        if (values.size() == most) not_full.wait();
         EXPECT_LT(values.size(), most);
         values.push_back(value);
         not_empty.signal();
@@ -217,7 +220,7 @@ struct buffer : sennit::monitor {
     }
 };
 
-TEST_P(monitor, a_bounded_buffer_needs_no_loops_around_its_waits) {
+TEST_P(monitor, bounded_buffer_needs_no_loops_around_its_waits) {
     expect_bounded_buffer<buffer>(runtime);
 }
 
@@ -227,9 +230,9 @@ struct library : sennit::monitor {
     bool writing = false;
     void start_read() {
         auto in = sennit::enter(*this);
-        if (writing || !queue.empty()) queue.wait(1); // behind writers that wait
+        if (writing || !queue.empty()) queue.wait(1); // behind waiting writers
         ++readers;
-        if (!queue.empty() && queue.front() == 1) queue.signal(); // the next one reads, too
+        if (!queue.empty() && queue.front() == 1) queue.signal(); // the next reader enters, too
     }
     void end_read() {
         auto in = sennit::enter(*this);
@@ -247,7 +250,7 @@ struct library : sennit::monitor {
     }
 };
 
-TEST_P(monitor, readers_and_writers_by_what_the_first_in_line_has_said) {
+TEST_P(monitor, first_waiters_value_schedules_readers_and_writers) {
     library books;
     std::atomic<int> reading{0}, writing{0};
     crew(runtime, 8, [&](std::size_t i) {
@@ -271,7 +274,7 @@ TEST_P(monitor, readers_and_writers_by_what_the_first_in_line_has_said) {
     });
 }
 
-// The one who comes second answers the first directly.
+// The second caller of a pair answers the first caller directly.
 struct dating : sennit::monitor {
     sennit::condition girls{*this}, boys{*this};
     int girl = 0, boy = 0;
@@ -299,7 +302,7 @@ struct dating : sennit::monitor {
     }
 };
 
-TEST_P(monitor, a_dating_service_pairs_by_signal_block) {
+TEST_P(monitor, dating_service_pairs_callers_by_signal_block) {
     dating service;
     std::array<int, 40> partner{};
     crew(runtime, 40, [&](std::size_t i) {
@@ -312,9 +315,9 @@ TEST_P(monitor, a_dating_service_pairs_by_signal_block) {
     }
 }
 
-// A wait leaves exactly the condition's monitors and has them all again; a signal may hand them
-// over one by one.
-TEST_P(monitor, waits_over_two_monitors_and_gets_both_back) {
+// A wait leaves exactly the monitors of its condition, and has them all again when it returns. A
+// signal may hand them over one by one.
+TEST_P(monitor, wait_over_two_monitors_gets_both_back) {
     counter lock, data;
     sennit::condition both{lock, data};
     crew(runtime, 2, [&](std::size_t i) {
@@ -332,7 +335,7 @@ TEST_P(monitor, waits_over_two_monitors_and_gets_both_back) {
         });
         auto outer = sennit::enter(lock);
         {
-            auto in = sennit::enter(lock, data); // `lock` again, `data` too
+            auto in = sennit::enter(lock, data); // enters `lock` again, and `data`
             data.value = 7;
             EXPECT_TRUE(both.signal());
         }
@@ -343,7 +346,7 @@ TEST_P(monitor, waits_over_two_monitors_and_gets_both_back) {
     EXPECT_EQ(lock.value, 1);
 }
 
-TEST_P(monitor, disjoint_conditions_over_three_monitors_lose_no_signal) {
+TEST_P(monitor, overlapping_conditions_over_three_monitors_lose_no_signal) {
     counter a, b, c;
     sennit::condition ab{a, b}, bc{b, c}, ac{a, c}, abc{a, b, c};
     std::atomic<int> running{4};
@@ -380,7 +383,7 @@ TEST_P(monitor, disjoint_conditions_over_three_monitors_lose_no_signal) {
     EXPECT_EQ(running, 0);
 }
 
-TEST_P(monitor, signal_all_lets_them_go_on_in_the_order_in_which_they_came) {
+TEST_P(monitor, signal_all_resumes_waiters_in_order_of_arrival) {
     counter one;
     sennit::condition all{one};
     std::vector<int> order;
@@ -409,7 +412,7 @@ TEST_P(monitor, signal_all_lets_them_go_on_in_the_order_in_which_they_came) {
     EXPECT_EQ(order, (std::vector{0, 1, 2, 3}));
 }
 
-TEST_P(monitor, a_wait_ends_by_its_deadline_inside) {
+TEST_P(monitor, wait_ends_at_its_deadline_inside_the_monitor) {
     counter one;
     sennit::condition never{one};
     runtime.run([&] {
@@ -419,11 +422,12 @@ TEST_P(monitor, a_wait_ends_by_its_deadline_inside) {
     });
 }
 
-// The signal meets the deadline: one of both, and the monitor is there in either case.
-TEST_P(monitor, a_signal_and_a_deadline_may_meet) {
+// The signal may come at the deadline. One of the two ends the wait, and the waiter has the monitor
+// in either case.
+TEST_P(monitor, one_of_signal_and_deadline_ends_the_wait) {
     counter one;
     sennit::condition maybe{one};
-    long signalled = 0, woken = 0; // guarded
+    long signalled = 0, woken = 0; // guarded by the monitor
     bool over = false;
     crew(runtime, 2, [&](std::size_t i) {
         if (i == 0) {
@@ -446,7 +450,7 @@ TEST_P(monitor, a_signal_and_a_deadline_may_meet) {
     EXPECT_EQ(one.value, 200);
 }
 
-TEST_P(monitor, a_cancelled_wait_throws_inside) {
+TEST_P(monitor, cancelled_wait_throws_inside_the_monitor) {
     counter one;
     sennit::condition never{one};
     runtime.run([&] {
@@ -468,12 +472,12 @@ TEST_P(monitor, a_cancelled_wait_throws_inside) {
         });
         family.cancel();
         family.join();
-        auto in = sennit::enter(one); // it is free
+        auto in = sennit::enter(one); // the monitor is free
         EXPECT_TRUE(never.empty());
     });
 }
 
-TEST_P(monitor, an_exception_leaves_it) {
+TEST_P(monitor, exception_leaves_the_monitor) {
     counter one;
     runtime.run([&] {
         EXPECT_THROW(
@@ -487,7 +491,7 @@ TEST_P(monitor, an_exception_leaves_it) {
     EXPECT_EQ(one.value, 1);
 }
 
-TEST_P(monitor, any_object_may_be_monitored) {
+TEST_P(monitor, monitored_wraps_any_object) {
     sennit::monitored<std::vector<int>> values(2u, 7);
     crew(runtime, 4, [&](std::size_t i) {
         for (int k = 0; k < 100; ++k) values->push_back(static_cast<int>(i));
@@ -500,7 +504,7 @@ protected:
     void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
-TEST_F(monitor_death_test, misuse_is_told) {
+TEST_F(monitor_death_test, misuse_ends_the_program_with_a_message) {
     EXPECT_DEATH(
         {
             counter one;

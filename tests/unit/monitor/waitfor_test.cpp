@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// External scheduling, and active objects.
+// External scheduling with waitfor, and active objects.
 #include "crew.hpp"
 
 #include <sennit/active.hpp>
@@ -41,7 +41,7 @@ struct accepting_buffer : sennit::monitor {
     }
 };
 
-TEST_P(waitfor, a_bounded_buffer_needs_no_conditions) {
+TEST_P(waitfor, bounded_buffer_needs_no_conditions) {
     expect_bounded_buffer<accepting_buffer>(runtime);
 }
 
@@ -66,12 +66,13 @@ struct phases : sennit::monitor {
     }
 };
 
-TEST_P(waitfor, nobody_comes_between_the_accepted_call_and_the_acceptor) {
+TEST_P(waitfor, no_strand_comes_between_accepted_call_and_acceptor) {
     phases one;
     std::atomic<bool> inside{false}, over{false};
     crew(runtime, 5, [&](std::size_t i) {
         if (i == 0) {
-            auto in = sennit::enter(one); // a call that finds the monitor free need not be accepted
+            // A call that finds the monitor free need not be accepted, so the acceptor keeps it.
+            auto in = sennit::enter(one);
             inside = true;
             for (int k = 0; k < 400; ++k) one.accept_one();
             over = true;
@@ -104,7 +105,7 @@ struct steps : sennit::monitor {
     }
 };
 
-TEST_P(waitfor, guards_choose_and_the_clause_is_told) {
+TEST_P(waitfor, guards_choose_the_clause_that_waitfor_returns) {
     steps one;
     std::atomic<bool> inside{false};
     crew(runtime, 4, [&](std::size_t i) {
@@ -136,7 +137,7 @@ TEST_P(waitfor, guards_choose_and_the_clause_is_told) {
     EXPECT_EQ(one.done.size(), 30u);
 }
 
-TEST_P(waitfor, of_those_that_wait_the_first_clause_goes_first) {
+TEST_P(waitfor, waiting_calls_are_accepted_in_order_of_clauses) {
     steps one;
     runtime.run([&] {
         std::vector<sennit::fiber> callers;
@@ -151,7 +152,7 @@ TEST_P(waitfor, of_those_that_wait_the_first_clause_goes_first) {
             yield_until([&] { return about == 2; });
             let_others_run();
         }
-        if (runtime.workers() > 1) // they may be on their way still
+        if (runtime.workers() > 1) // some callers may still be on their way
             for (int i = 0; i < 6; ++i)
                 sennit::waitfor(sennit::accept<&steps::a>(one), sennit::accept<&steps::b>(one));
         else
@@ -167,7 +168,7 @@ TEST_P(waitfor, of_those_that_wait_the_first_clause_goes_first) {
     EXPECT_EQ(one.done.size(), 6u);
 }
 
-TEST_P(waitfor, otherwise_and_timeouts_and_nothing) {
+TEST_P(waitfor, waitfor_ends_by_or_else_timeout_or_no_clause) {
     steps one;
     runtime.run([&] {
         auto in = sennit::enter(one);
@@ -188,8 +189,8 @@ TEST_P(waitfor, otherwise_and_timeouts_and_nothing) {
     });
 }
 
-// The call meets the deadline: one of both.
-TEST_P(waitfor, a_call_and_a_deadline_may_meet) {
+// The call may come at the deadline: one of the two ends the wait.
+TEST_P(waitfor, one_of_call_and_deadline_ends_waitfor) {
     steps one;
     std::atomic<int> accepted{0}, rounds{200};
     crew(runtime, 2, [&](std::size_t i) {
@@ -212,7 +213,7 @@ TEST_P(waitfor, a_call_and_a_deadline_may_meet) {
         }
     });
     EXPECT_LE(one.done.size(),
-              static_cast<std::size_t>(accepted) + 1); // the last one may have come after the end
+              static_cast<std::size_t>(accepted) + 1); // the last call may have come after the end
 }
 
 struct nest : sennit::monitor {
@@ -233,7 +234,7 @@ struct nest : sennit::monitor {
     }
 };
 
-TEST_P(waitfor, accepted_calls_may_accept_others) {
+TEST_P(waitfor, accepted_calls_may_accept_further_calls) {
     nest all;
     std::atomic<bool> inside{false};
     crew(runtime, 4, [&](std::size_t i) {
@@ -268,8 +269,9 @@ void together(part& a, part& b) {
     b.calls += 10;
 }
 
-// The whole set must match: a call of both is not a call of one.
-TEST_P(waitfor, accepts_calls_of_sets_of_monitors) {
+// The whole set of monitors must match: a clause for one monitor does not accept a call that enters
+// both.
+TEST_P(waitfor, waitfor_accepts_calls_of_sets_of_monitors) {
     part a, b;
     std::atomic<bool> inside{false};
     crew(runtime, 4, [&](std::size_t i) {
@@ -313,7 +315,7 @@ struct broken : sennit::monitor {
     }
 };
 
-TEST_P(waitfor, what_an_accepted_call_throws_is_its_callers) {
+TEST_P(waitfor, exception_of_accepted_call_reaches_its_caller) {
     broken one;
     std::atomic<bool> inside{false};
     crew(runtime, 2, [&](std::size_t i) {
@@ -328,7 +330,7 @@ TEST_P(waitfor, what_an_accepted_call_throws_is_its_callers) {
     });
 }
 
-TEST_P(waitfor, is_cancelled_inside) {
+TEST_P(waitfor, cancelled_waitfor_throws_inside_the_monitor) {
     steps one;
     runtime.run([&] {
         EXPECT_THROW(sennit::with_timeout(1ms,
@@ -337,12 +339,13 @@ TEST_P(waitfor, is_cancelled_inside) {
                                               sennit::waitfor(sennit::accept<&steps::a>(one));
                                           }),
                      sennit::timed_out);
-        one.a(); // it is free, and nobody accepts
+        one.a(); // the monitor is free, and no waitfor waits for calls
     });
 }
 
-// In a scope that may be cancelled calls are claimed, too.
-TEST_P(waitfor, accepts_in_a_scope_that_may_be_cancelled) {
+// In a scope that may be cancelled, a call must claim the acceptor's wait before waitfor accepts
+// it, because a cancellation may end that wait.
+TEST_P(waitfor, waitfor_accepts_calls_in_a_scope_that_may_be_cancelled) {
     steps one;
     std::atomic<bool> inside{false};
     crew(runtime, 2, [&](std::size_t i) {
@@ -373,7 +376,7 @@ struct server : sennit::monitor {
     }
     void stop_then_fail() { auto in = sennit::enter<&server::stop_then_fail>(*this); }
     void run() {
-        EXPECT_EQ(asked, 0); // nobody before us
+        EXPECT_EQ(asked, 0); // no call has entered before run()
         for (;;) {
             const std::size_t which = sennit::waitfor(
                 sennit::accept<&server::ask>(*this), sennit::accept<&server::stop_then_fail>(*this),
@@ -385,7 +388,7 @@ struct server : sennit::monitor {
     }
 };
 
-TEST_P(waitfor, an_active_object_serves_until_its_destructor_is_accepted) {
+TEST_P(waitfor, active_object_serves_until_its_destructor_is_accepted) {
     runtime.run([] {
         for (int round = 0; round < 50; ++round) {
             std::string log;
@@ -400,7 +403,7 @@ TEST_P(waitfor, an_active_object_serves_until_its_destructor_is_accepted) {
     });
 }
 
-TEST_P(waitfor, what_an_active_objects_run_throws_comes_out_of_join) {
+TEST_P(waitfor, join_throws_exception_of_active_objects_run) {
     runtime.run([] {
         std::string log;
         sennit::active<server> one(log);
@@ -420,14 +423,14 @@ struct patient : sennit::monitor {
     }
 };
 
-TEST_P(waitfor, an_active_object_is_joined_in_time_or_later) {
+TEST_P(waitfor, timed_join_of_active_object_times_out_or_succeeds) {
     runtime.run([] {
         sennit::active<patient> one;
         EXPECT_FALSE(one.join_for(0s));
         EXPECT_FALSE(one.join_until(std::chrono::steady_clock::now() + 1ms));
         one->stop();
         EXPECT_TRUE(one.join_for(1h));
-        EXPECT_THROW((void)one.join_for(0s), std::system_error); // at most once
+        EXPECT_THROW((void)one.join_for(0s), std::system_error); // at most one join
     });
 }
 
@@ -445,7 +448,7 @@ struct dying : sennit::monitor {
     }
 };
 
-TEST_P(waitfor, a_destructor_waits_for_those_that_came_before) {
+TEST_P(waitfor, destructor_waits_for_earlier_entrants) {
     std::vector<int> seen;
     runtime.run([&] {
         auto one = std::make_unique<dying>(seen);
@@ -459,7 +462,8 @@ TEST_P(waitfor, a_destructor_waits_for_those_that_came_before) {
                     one->use(i);
                 });
                 yield_until(about);
-                // With several workers it may be on its way still: then join it first.
+                // With several workers the user may still be on its way: the test then joins it
+                // first.
                 let_others_run();
             }
         }
