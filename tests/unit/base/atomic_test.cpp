@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shim's promises, for the real atomics and for whatever SENNIT_SIMULATED_ATOMICS puts in their
-// place.
+// Tests the operations of base::atomic over std::atomic, or over the simulated atomics where
+// SENNIT_SIMULATED_ATOMICS selects them.
 #include "sennit/detail/base/atomic.hpp"
 
 #include <cstdint>
@@ -15,8 +15,8 @@ using sennit::base::atomic;
 thread_local int hook_calls = 0;
 #endif
 
-// Calls `operation` and returns how often it reached the hook; always 1 over the real atomics,
-// which have none.
+// Calls `operation` and returns the number of times that it reached the hook. The result is always
+// 1 over the real atomics, which have no hook.
 template <class F>
 int hooks_of(F operation) {
 #ifdef SENNIT_SIMULATED_ATOMICS
@@ -37,12 +37,12 @@ extern "C" void sennit_sim_point() noexcept {
 }
 #endif
 
-TEST(atomic, starts_as_zero_or_as_told) {
+TEST(atomic, constructor_sets_zero_or_given_value) {
     EXPECT_EQ(atomic<int>{}.load(), 0);
     EXPECT_EQ(atomic<int>{7}.load(), 7);
 }
 
-TEST(atomic, every_load_returns_what_any_store_wrote) {
+TEST(atomic, every_load_returns_last_stored_value) {
     atomic<std::uint64_t> word;
     word.store(1);
     EXPECT_EQ(word.load(), 1U);
@@ -52,7 +52,7 @@ TEST(atomic, every_load_returns_what_any_store_wrote) {
     EXPECT_EQ(word.load_rlx(), 3U);
 }
 
-TEST(atomic, every_exchange_returns_the_old_value_and_leaves_the_new) {
+TEST(atomic, every_exchange_returns_old_value_and_stores_new_one) {
     atomic<int> word{1};
     EXPECT_EQ(word.exchange(2), 1);
     EXPECT_EQ(word.exchange_acq(3), 2);
@@ -60,7 +60,7 @@ TEST(atomic, every_exchange_returns_the_old_value_and_leaves_the_new) {
     EXPECT_EQ(word.load(), 4);
 }
 
-TEST(atomic, every_cas_takes_the_expected_value_only_and_reports_the_other) {
+TEST(atomic, every_cas_replaces_only_expected_value_and_reports_actual_one) {
     const auto check = [](auto cas) {
         atomic<int> word{5};
         int expected = 4;
@@ -78,7 +78,7 @@ TEST(atomic, every_cas_takes_the_expected_value_only_and_reports_the_other) {
         [](auto& word, int& expected, int desired) { return word.cas_acq_rel(expected, desired); });
 }
 
-TEST(atomic, every_fetch_returns_the_old_value_and_changes_the_word) {
+TEST(atomic, every_fetch_returns_old_value_and_changes_word) {
     atomic<unsigned> word{8};
     EXPECT_EQ(word.fetch_add(4), 8U);
     EXPECT_EQ(word.fetch_add_rlx(1), 12U);
@@ -89,14 +89,14 @@ TEST(atomic, every_fetch_returns_the_old_value_and_changes_the_word) {
     EXPECT_EQ(word.load(), 6U);
 }
 
-TEST(atomic, the_futex_address_holds_the_value) {
+TEST(atomic, futex_address_points_to_value) {
     const atomic<std::uint32_t> word{0xC0FFEE};
     std::uint32_t seen = 0;
     std::memcpy(&seen, word.futex_address(), sizeof seen);
     EXPECT_EQ(seen, 0xC0FFEEU);
 }
 
-TEST(atomic, every_operation_passes_the_hook_once) {
+TEST(atomic, every_operation_calls_hook_once) {
     atomic<int> word;
     int expected = 0;
     EXPECT_EQ(hooks_of([&] { static_cast<void>(word.load()); }), 1);

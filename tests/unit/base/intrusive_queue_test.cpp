@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list against a std::deque that does the same.
+// Compares the intrusive queue with a std::deque over random operations.
 #include "sennit/detail/base/intrusive_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ protected:
     }();
 };
 
-TEST_F(intrusive_queue, does_what_a_deque_does) {
+TEST_F(intrusive_queue, queue_behaves_like_deque) {
     std::mt19937 random(1);
     const auto below = [&](std::size_t n) {
         return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);

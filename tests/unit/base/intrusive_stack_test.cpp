@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the intrusive stack.
 
 #include "sennit/detail/base/intrusive_stack.hpp"
 
@@ -14,7 +15,7 @@ using pile = sennit::base::intrusive_stack<plate>;
 
 } // namespace
 
-TEST(intrusive_stack, gives_the_newest_first_and_null_when_empty) {
+TEST(intrusive_stack, pop_returns_newest_element_or_null) {
     pile all;
     EXPECT_TRUE(all.empty());
     EXPECT_EQ(all.pop_front(), nullptr);
@@ -30,7 +31,7 @@ TEST(intrusive_stack, gives_the_newest_first_and_null_when_empty) {
     EXPECT_EQ(all.pop_front(), nullptr);
 }
 
-TEST(intrusive_stack, takes_again_what_it_has_given) {
+TEST(intrusive_stack, popped_elements_can_be_pushed_again) {
     pile all;
     plate a(1), b(2);
     for (int round = 0; round < 3; ++round) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread alone with the library, and others that come and go. The protocol is explored by
-// tests/sim; here it runs.
+// Tests single-thread mode with a thread that is alone in the library, and with threads that come
+// and go. tests/sim explores the protocol; these tests run it on real threads.
 #include "../../support/alone.hpp"
 #include "sennit/channel.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
@@ -30,11 +30,12 @@ std::uint32_t mode_of(const thread_registration& who) {
     return who.mode.load();
 }
 
-TEST(single_thread_mode, the_only_thread_becomes_exclusive) {
+TEST(single_thread_mode, only_thread_becomes_exclusive) {
     single_thread_mode all;
     thread_registration one, other;
     all.register_thread(one, 0);
-    EXPECT_EQ(mode_of(one), thread_registration::shared) << "it has not sought it";
+    EXPECT_EQ(mode_of(one), thread_registration::shared)
+        << "the thread has not asked for exclusive mode";
     all.try_become_exclusive(one, 0);
     EXPECT_EQ(mode_of(one), thread_registration::exclusive);
     all.register_thread(other, 0);
@@ -47,9 +48,10 @@ TEST(single_thread_mode, the_only_thread_becomes_exclusive) {
     EXPECT_EQ(mode_of(one), thread_registration::unregistered);
 }
 
-// A relief that had stood down came back so: it was taken for the worker that was the only member,
-// locks that both took did not exclude, and when it left again a member less was counted.
-TEST(single_thread_mode, an_unregistered_thread_is_not_taken_for_the_remaining_one) {
+// A deactivated spare worker once came back in this way. It was taken for the only registered
+// worker, so the locks that it shared with that worker did not exclude. When the spare worker
+// unregistered again, the count of registered threads was too low by one.
+TEST(single_thread_mode, unregistered_thread_is_not_taken_for_only_thread) {
     single_thread_mode all;
     thread_registration one, other;
     all.register_thread(one, 0);
@@ -60,7 +62,7 @@ TEST(single_thread_mode, an_unregistered_thread_is_not_taken_for_the_remaining_o
     EXPECT_EQ(mode_of(one), thread_registration::shared);
 }
 
-TEST(single_thread_mode, a_thread_that_does_not_ask_stays_shared) {
+TEST(single_thread_mode, thread_that_does_not_ask_stays_shared) {
     single_thread_mode all;
     thread_registration one, other;
     all.register_thread(one, 0);
@@ -69,23 +71,24 @@ TEST(single_thread_mode, a_thread_that_does_not_ask_stays_shared) {
     EXPECT_EQ(mode_of(one), thread_registration::shared);
 }
 
-TEST(single_thread_mode, a_thread_that_asked_before_is_exclusive_when_it_registers_again) {
+TEST(single_thread_mode, thread_that_asked_before_registers_as_exclusive) {
     single_thread_mode all;
     thread_registration one, other;
     all.register_thread(one, 0);
     all.try_become_exclusive(one, 0);
-    one.wants_exclusive = true; // as the company of a process notes it
+    one.wants_exclusive = true; // try_become_exclusive sets this flag, too.
     all.unregister_thread(one, 0);
     all.register_thread(one, 0);
     EXPECT_EQ(mode_of(one), thread_registration::exclusive);
     all.unregister_thread(one, 0);
     all.register_thread(other, 0);
     all.register_thread(one, 0);
-    EXPECT_EQ(mode_of(one), thread_registration::shared) << "another one is there";
+    EXPECT_EQ(mode_of(one), thread_registration::shared) << "another thread is registered";
 }
 
-// A thread may end in some way in which it cannot leave; its membership is not looked at then.
-TEST(single_thread_mode, one_that_did_not_leave_is_not_looked_at) {
+// A thread may end in a way that prevents it from unregistering. The mode does not read the
+// registration of such a thread again.
+TEST(single_thread_mode, registration_of_ended_thread_is_not_read) {
     single_thread_mode all;
     thread_registration one;
     all.register_thread(one, 0);
@@ -100,7 +103,8 @@ TEST(single_thread_mode, one_that_did_not_leave_is_not_looked_at) {
     thread_registration next;
     all.register_thread(next, 0);
     all.try_become_exclusive(next, 0);
-    EXPECT_EQ(mode_of(next), thread_registration::shared) << "the other counts";
+    EXPECT_EQ(mode_of(next), thread_registration::shared)
+        << "the thread that ended is still counted";
 }
 
 TEST(single_thread_mode, frequent_revocations_suspend_exclusive_mode) {
@@ -120,7 +124,7 @@ TEST(single_thread_mode, frequent_revocations_suspend_exclusive_mode) {
     EXPECT_EQ(mode_of(one), thread_registration::exclusive) << "a second later";
 }
 
-TEST(single_thread_mode, the_child_of_a_fork_is_the_only_member) {
+TEST(single_thread_mode, child_of_fork_is_only_thread) {
     single_thread_mode all;
     thread_registration parent, other;
     all.register_thread(other, 0);
@@ -136,8 +140,9 @@ TEST(single_thread_mode, the_child_of_a_fork_is_the_only_member) {
 
 #ifndef SENNIT_NO_LOCK_ELISION
 
-// As long as nobody else uses the library: the thread that has made the runtime sleeps in `run`.
-TEST(single_thread_mode, the_only_worker_becomes_exclusive) {
+// The worker is the only registered thread, because the thread that created the runtime sleeps in
+// `run`.
+TEST(single_thread_mode, only_worker_becomes_exclusive) {
     if (!sennit::sys::barrier_available()) GTEST_SKIP();
     sennit::runtime one({.workers = 1});
     one.run([] {
@@ -148,7 +153,7 @@ TEST(single_thread_mode, the_only_worker_becomes_exclusive) {
             std::lock_guard guard(mutex);
         });
         visitor.join();
-        while (!exclusive_now()) sennit::this_fiber::yield(); // it has ended
+        while (!exclusive_now()) sennit::this_fiber::yield(); // The visitor has ended.
     });
 }
 
@@ -159,7 +164,7 @@ TEST(single_thread_mode, two_busy_workers_stay_shared) {
         std::atomic<bool> begun{false}, over{false};
         sennit::mutex mutex;
         sennit::fiber by_the_other([&] {
-            mutex.lock(); // joins
+            mutex.lock(); // Registers the thread.
             mutex.unlock();
             begun = true;
             while (!over) std::this_thread::yield();
@@ -172,7 +177,7 @@ TEST(single_thread_mode, two_busy_workers_stay_shared) {
     EXPECT_EQ(alone, 0);
 }
 
-TEST(single_thread_mode, a_worker_is_exclusive_while_the_other_one_sleeps) {
+TEST(single_thread_mode, worker_is_exclusive_while_other_worker_sleeps) {
     sennit::runtime two({.workers = 2});
     two.run([&] {
         while (!exclusive_now()) sennit::this_fiber::yield();
@@ -181,8 +186,8 @@ TEST(single_thread_mode, a_worker_is_exclusive_while_the_other_one_sleeps) {
 
 #endif
 
-// Threads come, lock the same things as a worker does all the while, and go.
-TEST(single_thread_mode, nothing_is_lost_between_a_worker_and_threads_that_come_and_go) {
+// Threads come, take the locks that a worker takes all the time, and end.
+TEST(single_thread_mode, locks_exclude_worker_and_short_lived_threads) {
     constexpr int visitors = 200, each = 50;
     sennit::runtime one({.workers = 1});
     sennit::mutex mutex;
@@ -217,9 +222,9 @@ TEST(single_thread_mode, nothing_is_lost_between_a_worker_and_threads_that_come_
     EXPECT_EQ(by_spin, by_worker + visitors * each);
 }
 
-// A thread that sleeps in the library is no member meanwhile; each message ends a solitude, or none
-// is sought.
-TEST(single_thread_mode, messages_between_a_worker_and_a_thread_arrive) {
+// A thread that sleeps in the library is not registered during its sleep. Each message therefore
+// ends exclusive mode, or the worker does not seek it.
+TEST(single_thread_mode, messages_between_worker_and_thread_arrive) {
     constexpr int messages = 2000;
     sennit::runtime one({.workers = 1});
     sennit::channel<int> there, back;
@@ -239,7 +244,7 @@ TEST(single_thread_mode, messages_between_a_worker_and_a_thread_arrive) {
     EXPECT_EQ(sum, long{messages} * (messages + 1) / 2);
 }
 
-TEST(single_thread_mode, a_child_of_a_fork_uses_locks) {
+TEST(single_thread_mode, child_of_fork_uses_locks) {
     sennit::runtime one({.workers = 1});
     one.run([] {});
     const pid_t child = ::fork();

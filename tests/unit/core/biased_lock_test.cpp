@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the biased lock with real threads. tests/sim explores its protocol.
 #include "core/queues/biased_lock.hpp"
 
 #include "core/policy/tuning.hpp"
@@ -23,7 +24,7 @@ void remote_lock_once(biased_lock& lock) {
     }).join();
 }
 
-TEST(biased_lock, lets_nobody_in_while_the_owner_is_inside) {
+TEST(biased_lock, owner_excludes_other_threads) {
     biased_lock lock;
     lock.enter();
     std::thread([&] { EXPECT_FALSE(lock.try_lock_remote()); }).join();
@@ -31,7 +32,7 @@ TEST(biased_lock, lets_nobody_in_while_the_owner_is_inside) {
     remote_lock_once(lock);
 }
 
-TEST(biased_lock, gives_others_their_turns_one_by_one) {
+TEST(biased_lock, remote_threads_exclude_each_other) {
     biased_lock lock;
     std::thread([&] {
         ASSERT_TRUE(lock.try_lock_remote());
@@ -41,7 +42,7 @@ TEST(biased_lock, gives_others_their_turns_one_by_one) {
     remote_lock_once(lock);
 }
 
-TEST(biased_lock, makes_the_owner_wait_for_who_is_inside) {
+TEST(biased_lock, owner_waits_for_remote_thread_inside) {
     biased_lock lock;
     std::atomic<bool> claimed{false}, leaving{false};
     std::thread other([&] {
@@ -59,11 +60,12 @@ TEST(biased_lock, makes_the_owner_wait_for_who_is_inside) {
     other.join();
 }
 
-TEST(biased_lock, is_contended_for_some_sections_after_a_remote_lock) {
+TEST(biased_lock, lock_stays_contended_for_some_sections_after_remote_lock) {
     biased_lock lock;
-    if (lock.always_contended()) GTEST_SKIP() << "it is always wary here";
+    if (lock.always_contended()) GTEST_SKIP() << "the lock is always contended on this system";
     EXPECT_FALSE(lock.is_contended());
-    for (int claims = 0; claims < 2; ++claims) { // each begins it anew
+    // Each remote lock starts the count of sections anew.
+    for (int claims = 0; claims < 2; ++claims) {
         remote_lock_once(lock);
         for (unsigned i = 0; i < tuning::contended_sections; ++i) owner_guard inside(lock);
         EXPECT_TRUE(lock.is_contended());
@@ -76,12 +78,13 @@ TEST(biased_lock, is_contended_for_some_sections_after_a_remote_lock) {
     EXPECT_TRUE(lock.is_contended());
 }
 
-// Plain counters: a second one inside shows as a wrong sum, and to ThreadSanitizer.
-TEST(biased_lock, counts_right_with_an_owner_and_three_others) {
+// The counters are plain variables: a second thread inside shows as a wrong sum, and
+// ThreadSanitizer reports it.
+TEST(biased_lock, owner_and_three_remote_threads_exclude_each_other) {
 #ifdef SENNIT_EMULATED
-    GTEST_SKIP() << "under the emulator one run in five loses counts, on a host whose own program "
-                    "loses none; the "
-                    "explorer covers the protocol with the orders of AArch64";
+    GTEST_SKIP() << "under the emulator one run in five loses counts, on a host whose native "
+                    "program loses none; the explorer covers the protocol with the memory orders "
+                    "of AArch64";
 #endif
     biased_lock lock;
     long count = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a worker tries to have for itself what it shares with others, and when it leaves that be.
+// Tests when a worker tries to keep work for itself that it shares with other workers, and when it
+// stops trying.
 #include "core/policy/contention_monitor.hpp"
 
 #include <cstdint>
@@ -9,10 +10,10 @@ namespace sennit::sched {
 namespace {
 
 constexpr std::int64_t often_ns =
-    tuning::contentions_per_check * tuning::contention_ns / 2; // between two looks
+    tuning::contentions_per_check * tuning::contention_ns / 2; // The time between two looks.
 constexpr std::int64_t seldom_ns = tuning::contentions_per_check * tuning::contention_ns * 2;
 
-// One worker at one channel, through which a value goes each so many ns.
+// One worker at one channel. A value passes through the channel every `each_ns`.
 struct one_channel {
     contention_monitor met;
     const void* place = &met;
@@ -24,14 +25,14 @@ struct one_channel {
         values += static_cast<std::uint64_t>(ns / each_ns);
         return met.should_consolidate(place, values, now_ns);
     }
-    // Up to the first trial.
+    // Returns whether the second look starts the first trial.
     bool tries_at(std::int64_t each_ns) {
         (void)look_after(often_ns, each_ns);
         return look_after(often_ns, each_ns);
     }
 };
 
-TEST(contention_monitor, looks_once_in_so_many) {
+TEST(contention_monitor, monitor_looks_once_per_contentions_per_check) {
     contention_monitor met;
     for (int round = 0; round < 3; ++round) {
         for (unsigned i = 1; i < tuning::contentions_per_check; ++i) EXPECT_FALSE(met.note());
@@ -39,34 +40,35 @@ TEST(contention_monitor, looks_once_in_so_many) {
     }
 }
 
-TEST(contention_monitor, tries_where_it_meets_others_all_the_time) {
+TEST(contention_monitor, constant_contention_starts_trial) {
     one_channel it;
-    EXPECT_FALSE(it.look_after(often_ns, 100)) << "one look alone says nothing about time";
+    EXPECT_FALSE(it.look_after(often_ns, 100)) << "a single look cannot measure time";
     EXPECT_TRUE(it.look_after(often_ns, 100));
 }
 
-TEST(contention_monitor, does_not_try_where_it_meets_others_now_and_then) {
+TEST(contention_monitor, rare_contention_starts_no_trial) {
     one_channel it;
     for (int i = 0; i < 10; ++i) EXPECT_FALSE(it.look_after(seldom_ns, 100));
 }
 
-TEST(contention_monitor, says_nothing_until_the_trial_is_over) {
+TEST(contention_monitor, monitor_waits_for_end_of_trial) {
     one_channel it;
     ASSERT_TRUE(it.tries_at(100));
     for (std::int64_t past = often_ns; past < tuning::trial_ns; past += often_ns)
         EXPECT_FALSE(it.look_after(often_ns, 10));
 }
 
-TEST(contention_monitor, goes_on_with_what_was_faster) {
+TEST(contention_monitor, successful_trial_is_repeated) {
     one_channel it;
     ASSERT_TRUE(it.tries_at(100));
     for (int i = 0; i < 10; ++i) {
-        EXPECT_FALSE(it.look_after(tuning::trial_ns, 10)) << "the end of a trial, apart again";
+        EXPECT_FALSE(it.look_after(tuning::trial_ns, 10))
+            << "the trial ends, and the workers share again";
         EXPECT_TRUE(it.look_after(often_ns, 100));
     }
 }
 
-TEST(contention_monitor, leaves_be_what_was_slower_for_some_time) {
+TEST(contention_monitor, failed_trial_is_not_repeated_for_some_time) {
     one_channel it;
     ASSERT_TRUE(it.tries_at(100));
     EXPECT_FALSE(it.look_after(tuning::trial_ns, 150));
@@ -74,30 +76,31 @@ TEST(contention_monitor, leaves_be_what_was_slower_for_some_time) {
         ASSERT_FALSE(it.look_after(often_ns, 100)) << past;
     bool again = false;
     for (int i = 0; i < 4 && !again; ++i) again = it.look_after(often_ns, 100);
-    EXPECT_TRUE(again) << "what they do may have changed";
+    EXPECT_TRUE(again) << "the workload may have changed";
 }
 
-TEST(contention_monitor, judges_no_trial_that_ended_long_ago) {
+TEST(contention_monitor, trial_that_ended_long_ago_is_not_judged) {
     one_channel it;
     ASSERT_TRUE(it.tries_at(100));
     EXPECT_FALSE(it.look_after(10 * tuning::trial_ns, 1'000))
-        << "most of the time it did something else";
+        << "the worker did something else for most of the time";
     EXPECT_TRUE(it.look_after(often_ns, 100));
 }
 
-TEST(contention_monitor, watches_one_place_at_a_time) {
+TEST(contention_monitor, monitor_watches_one_place_at_a_time) {
     one_channel it;
     const int other = 0;
     (void)it.look_after(often_ns, 100);
     EXPECT_FALSE(it.met.should_consolidate(&other, 5, it.now_ns + often_ns / 2));
-    EXPECT_TRUE(it.look_after(often_ns, 100)) << "two looks, in the time of two";
+    EXPECT_TRUE(it.look_after(often_ns, 100))
+        << "the look at the other place kept the measurement of the first";
 
-    it.now_ns += 2 * tuning::trial_ns; // nobody was met at the first one since
+    it.now_ns += 2 * tuning::trial_ns; // No contention was seen at the first place since then.
     EXPECT_FALSE(it.met.should_consolidate(&other, 10, it.now_ns));
     EXPECT_TRUE(it.met.should_consolidate(&other, 20, it.now_ns + often_ns));
 }
 
-TEST(contention_monitor, begins_anew_with_a_new_channel_in_the_memory_of_the_last_one) {
+TEST(contention_monitor, new_channel_in_reused_memory_resets_monitor) {
     one_channel it;
     ASSERT_TRUE(it.tries_at(100));
     it.values = 0;

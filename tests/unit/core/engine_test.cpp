@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: suspension, migration, what travels with them.
+// Tests contexts: suspension, migration, and the state that migrates with a context.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ thread_local int mine = 0;
     return std::this_thread::get_id();
 }
 
-// Parks the context and has it woken by a thread that is no worker: any worker may go on with it.
+// Parks the context and lets a thread that is not a worker wake it. Any worker may continue the
+// context.
 void move_somewhere() {
     std::atomic<sennit::sched::waiter*> parked{nullptr};
     std::thread waker([&parked] {
@@ -39,7 +40,7 @@ void move_somewhere() {
     waker.join();
 }
 
-TEST(context, keeps_its_caught_exception_when_it_goes_on_in_another_thread) {
+TEST(context, context_keeps_caught_exception_across_migration) {
     sennit::runtime runtime({.workers = 3});
     int migrations = 0;
     for (int round = 0; round < 300 && migrations < 5; ++round)
@@ -62,7 +63,7 @@ TEST(context, keeps_its_caught_exception_when_it_goes_on_in_another_thread) {
     EXPECT_GT(migrations, 0) << "the test saw no migration";
 }
 
-TEST(context, counts_uncaught_exceptions_for_itself_during_unwinding) {
+TEST(context, context_has_its_own_count_of_uncaught_exceptions) {
     sennit::runtime runtime({.workers = 2});
     struct suspends_in_destructor {
         ~suspends_in_destructor() {
@@ -86,7 +87,7 @@ TEST(context, counts_uncaught_exceptions_for_itself_during_unwinding) {
     });
 }
 
-TEST(context, reads_the_right_thread_local_on_both_sides_of_a_migration) {
+TEST(context, context_reads_thread_local_of_current_thread) {
     sennit::runtime runtime({.workers = 3});
     int migrations = 0;
     for (int round = 0; round < 300 && migrations < 5; ++round)
@@ -108,7 +109,7 @@ TEST(context, reads_the_right_thread_local_on_both_sides_of_a_migration) {
     EXPECT_GT(migrations, 0) << "the test saw no migration";
 }
 
-TEST(context, keeps_its_rounding_mode) {
+TEST(context, context_keeps_rounding_mode) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
         std::fesetround(FE_UPWARD);
@@ -123,7 +124,7 @@ TEST(context, keeps_its_rounding_mode) {
     });
 }
 
-TEST(context, may_wait_for_its_own_unjoined_fork_even_with_one_worker) {
+TEST(context, context_waits_for_its_unjoined_fork_with_one_worker) {
     sennit::runtime runtime({.workers = 1});
     for (int round = 0; round < 100; ++round)
         EXPECT_EQ(runtime.run([] {
@@ -142,7 +143,7 @@ TEST(context, may_wait_for_its_own_unjoined_fork_even_with_one_worker) {
                   3);
 }
 
-TEST(one_shot, wakes_a_thread_that_is_no_worker) {
+TEST(one_shot, one_shot_wakes_plain_thread) {
     for (int round = 0; round < 200; ++round) {
         sennit::sched::one_shot event;
         std::thread other([&] { event.finish(); });
@@ -153,7 +154,7 @@ TEST(one_shot, wakes_a_thread_that_is_no_worker) {
     }
 }
 
-TEST(verbs, run_every_scheduled_and_spawned_runnable_once) {
+TEST(verbs, scheduled_and_spawned_runnables_run_once) {
     struct item : sennit::sched::runnable {
         std::atomic<int>* left;
         sennit::sched::one_shot* end;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A std::mutex that is held while its holder is left is told of, in builds that count them.
+// Tests the report about a fiber that leaves its worker while it holds a std::mutex. Only builds
+// that count held mutexes write this report.
 #include <sennit/blocking.hpp>
 #include <sennit/event.hpp>
 #include <sennit/fiber.hpp>
@@ -17,9 +18,9 @@ namespace {
 
 #ifdef SENNIT_REPORT_HELD_MUTEX
 
-constexpr int fine = 3; // no other way of ending gives this
+constexpr int fine = 3; // The program ends with this status in no other way.
 
-// In a process of its own: what it writes to standard error is matched.
+// Runs `body` in a death test's process, because the test matches the text on standard error.
 template <class F>
 void ends_well(F body) {
     {
@@ -30,8 +31,8 @@ void ends_well(F body) {
     std::_Exit(fine);
 }
 
-// Lets a fiber called `holder` call `wait` under a std::mutex, then calls `meanwhile`, then sets
-// the event.
+// Lets a fiber named `holder` call `wait` while it holds a std::mutex, then calls `meanwhile`, then
+// sets the event.
 template <class F, class G>
 void hold_over(F wait, G meanwhile) {
     ends_well([&] {
@@ -50,7 +51,7 @@ void hold_over(F wait, G meanwhile) {
 }
 constexpr auto nothing_else = [](std::timed_mutex&) {};
 
-TEST(held_mutex_death_test, names_the_fiber_what_it_waits_for_and_who_locked) {
+TEST(held_mutex_death_test, report_names_fiber_and_wait_and_locking_code) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(hold_over([](sennit::event& gate) { gate.wait(); }, nothing_else),
                 testing::ExitedWithCode(fine),
@@ -59,14 +60,14 @@ TEST(held_mutex_death_test, names_the_fiber_what_it_waits_for_and_who_locked) {
                 ".*unit_core\\+0x");
 }
 
-TEST(held_mutex_death_test, tells_of_a_yield) {
+TEST(held_mutex_death_test, yield_is_reported) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(hold_over([](sennit::event&) { sennit::this_fiber::yield(); }, nothing_else),
                 testing::ExitedWithCode(fine),
                 "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' yields while it holds a std::mutex");
 }
 
-TEST(held_mutex_death_test, tells_of_a_blocking_call_by_its_name_whatever_that_waits_for) {
+TEST(held_mutex_death_test, blocking_call_is_reported_by_its_own_name) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(hold_over([](sennit::event& gate) { sennit::blocking([&] { gate.wait(); }); },
                           nothing_else),
@@ -75,7 +76,7 @@ TEST(held_mutex_death_test, tells_of_a_blocking_call_by_its_name_whatever_that_w
                 "std::mutex");
 }
 
-TEST(held_mutex_death_test, blames_nobody_else_for_it) {
+TEST(held_mutex_death_test, other_fiber_is_not_reported) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(hold_over([](sennit::event& gate) { gate.wait(); },
                           [](std::timed_mutex& door) {
@@ -89,7 +90,7 @@ TEST(held_mutex_death_test, blames_nobody_else_for_it) {
                 "^sennit: \\[SNT-035\\] fiber [0-9]+ 'holder' [^\n]*\n *Any fiber [^\n]*\nend\n$");
 }
 
-TEST(held_mutex_death_test, says_nothing_of_a_mutex_that_was_unlocked) {
+TEST(held_mutex_death_test, unlocked_mutex_is_not_reported) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(ends_well([] {
                     std::recursive_mutex door;

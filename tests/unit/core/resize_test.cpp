@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtimes that grow and shrink, and have names. What is promised not to happen would hang a test.
+// Tests runtimes that grow and shrink, and names of runtimes. A broken promise would hang a test.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -19,13 +19,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Nobody helps out: what runs at once runs on workers of its own.
+// Options without spare workers: fibers that run at the same time need one worker each.
 sennit::runtime_options growing(unsigned workers, unsigned most) {
     return {.workers = workers, .max_spare_workers = 0, .max_workers = most};
 }
 
-// `count` fibers that all stand in a loop at the same time: without so many workers they stand
-// there for ever.
+// Runs `count` fibers that all spin until every one of them runs. With fewer workers than fibers
+// they spin forever.
 void expect_at_once(sennit::runtime& runtime, unsigned count) {
     std::atomic<unsigned> there{0};
     std::vector<sennit::fiber> all;
@@ -38,7 +38,7 @@ void expect_at_once(sennit::runtime& runtime, unsigned count) {
     for (auto& one : all) one.join();
 }
 
-TEST(resize, more_run_at_once_when_it_has_grown) {
+TEST(resize, grown_runtime_runs_more_fibers_in_parallel) {
     sennit::runtime runtime(growing(1, 4));
     EXPECT_EQ(runtime.workers(), 1u);
     for (const unsigned workers : {2u, 4u, 3u, 1u, 4u}) {
@@ -47,24 +47,25 @@ TEST(resize, more_run_at_once_when_it_has_grown) {
         EXPECT_EQ(runtime.metrics().workers, workers);
         expect_at_once(runtime, workers);
     }
-    EXPECT_EQ(runtime.metrics().spares_activated, 0u); // that counts the watchdog's calls
+    // The metric counts activations by the watchdog only.
+    EXPECT_EQ(runtime.metrics().spares_activated, 0u);
 }
 
-TEST(resize, from_one_of_its_own_fibers) {
+TEST(resize, fiber_resizes_its_own_runtime) {
     sennit::runtime runtime(growing(1, 2));
     runtime.run([&] {
         runtime.resize(2);
         std::atomic<bool> here{false};
         sennit::fiber other([&] { here = true; });
-        while (!here.load()) { // keeps the first worker
+        while (!here.load()) { // Occupies the first worker.
         }
         runtime.resize(1);
     });
     EXPECT_EQ(runtime.workers(), 1u);
 }
 
-// The worker that goes runs what would make the others go on: it ends that first.
-TEST(resize, a_worker_that_goes_ends_what_it_runs) {
+// The removed worker runs a fiber on which the other fibers depend. It ends that fiber first.
+TEST(resize, removed_worker_ends_its_running_fiber) {
     sennit::runtime runtime(growing(1, 2));
     runtime.resize(2);
     std::atomic<int> begun{0};
@@ -76,8 +77,9 @@ TEST(resize, a_worker_that_goes_ends_what_it_runs) {
             ++begun;
             while (!go.load()) {
             }
-            sennit::fiber child(
-                [&] { ++ended; }); // on a worker that goes: in a queue that is given to the others
+            // On the removed worker the child is queued, and the remaining workers take over that
+            // queue.
+            sennit::fiber child([&] { ++ended; });
             child.join();
             ++ended;
         });
@@ -88,7 +90,7 @@ TEST(resize, a_worker_that_goes_ends_what_it_runs) {
     EXPECT_EQ(ended, 4);
 }
 
-TEST(resize, loses_nothing_while_it_changes) {
+TEST(resize, resize_loses_no_tasks) {
     const unsigned seed = std::random_device()();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::minstd_rand chance(seed);
@@ -131,8 +133,9 @@ public:
     int on(how_much) { return sum; }
 };
 
-// An actor's mail comes to the worker that it was handled on last; also when that has gone.
-TEST(resize, actors_get_their_mail_whoever_handled_the_last_piece) {
+// An actor's messages arrive at the worker that ran its last batch, even if that worker has been
+// removed.
+TEST(resize, actor_receives_messages_after_its_worker_is_removed) {
     sennit::runtime runtime(growing(1, 3));
     runtime.run([&] {
         sennit::actor_group group;
@@ -147,7 +150,7 @@ TEST(resize, actors_get_their_mail_whoever_handled_the_last_piece) {
     });
 }
 
-TEST(resize, is_within_what_was_said) {
+TEST(resize, resize_rejects_counts_out_of_bounds) {
     sennit::runtime fixed({.workers = 2});
     EXPECT_THROW(fixed.resize(1), std::invalid_argument);
     EXPECT_THROW(fixed.resize(3), std::invalid_argument);
@@ -157,7 +160,7 @@ TEST(resize, is_within_what_was_said) {
     EXPECT_THROW(runtime.resize(0), std::invalid_argument);
     try {
         runtime.resize(4);
-        FAIL() << "it is too many";
+        FAIL() << "resize accepted too many workers";
     } catch (const std::invalid_argument& error) {
         EXPECT_STREQ(error.what(),
                      "sennit: [SNT-014] this runtime may have from 2 to 3 workers, not 4; "
@@ -173,7 +176,7 @@ TEST(resize, is_within_what_was_said) {
 
 // ---- a runtime as a group of workers
 
-TEST(resize, each_runtime_runs_its_own_fibers_and_no_others) {
+TEST(resize, runtime_runs_only_its_own_fibers) {
     sennit::runtime compute({.workers = 1, .max_workers = 2, .name = "compute"});
     sennit::runtime io({.workers = 1, .max_workers = 3, .name = "io"});
     io.resize(3);
@@ -191,7 +194,7 @@ TEST(resize, each_runtime_runs_its_own_fibers_and_no_others) {
             sennit::runtime& away = &home == &io ? compute : io;
             away.run([&] {
                 strays += sennit::sched::current_runtime() != &away.core();
-            }); // for a stretch
+            }); // The fiber enters the other runtime and returns.
             strays += !here();
             ++ran;
         });
@@ -202,7 +205,7 @@ TEST(resize, each_runtime_runs_its_own_fibers_and_no_others) {
     EXPECT_GE(io.metrics().tasks_run, 100u);
 }
 
-TEST(resize, a_runtime_has_a_name) {
+TEST(resize, runtime_has_name) {
     sennit::runtime runtime({.workers = 1, .name = "io"}), nameless({.workers = 1});
     EXPECT_EQ(runtime.name(), "io");
     EXPECT_EQ(nameless.name(), "");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the run queue: the order of tasks for the owner and for thieves.
 #include "core/queues/run_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ std::vector<runnable*> all_of(run_queue::batch& batch) {
 }
 using row = std::vector<runnable*>;
 
-TEST(run_queue, is_empty_at_first) {
+TEST(run_queue, new_queue_is_empty) {
     run_queue queue;
     EXPECT_TRUE(queue.empty());
     EXPECT_EQ(queue.pop(), nullptr);
@@ -39,7 +40,7 @@ TEST(run_queue, is_empty_at_first) {
     EXPECT_TRUE(all_of(stolen_batch).empty());
 }
 
-TEST(run_queue, gives_ready_ones_in_order_and_then_the_newest_spawned) {
+TEST(run_queue, pop_returns_woken_tasks_in_order_then_newest_spawned) {
     run_queue queue;
     piece a, b, c, d, e;
     EXPECT_EQ(queue.push_spawned(a), 1u);
@@ -52,11 +53,11 @@ TEST(run_queue, gives_ready_ones_in_order_and_then_the_newest_spawned) {
     EXPECT_EQ(order, (row{&e, &b, &d, &c, &a}));
 }
 
-TEST(run_queue, gives_what_was_spawned_after_the_oldest_ready_one_began_before_it) {
+TEST(run_queue, pop_returns_younger_spawned_task_before_oldest_woken_one) {
     run_queue queue;
     piece parent, elder, child;
     queue.push_spawned(elder);
-    parent.order = queue.present(); // it begins
+    parent.order = queue.present(); // The parent begins.
     queue.push_spawned(child);
     queue.push_woken(parent);
     EXPECT_EQ(queue.pop(), &child);
@@ -64,17 +65,17 @@ TEST(run_queue, gives_what_was_spawned_after_the_oldest_ready_one_began_before_i
     EXPECT_EQ(queue.pop(), &elder);
 }
 
-TEST(run_queue, gives_the_oldest_ready_one_to_a_context_that_blocks) {
+TEST(run_queue, blocking_context_gets_oldest_woken_task) {
     run_queue queue;
     piece parent, child;
-    parent.order = queue.present(); // it begins
+    parent.order = queue.present(); // The parent begins.
     queue.push_spawned(child);
     queue.push_woken(parent);
     EXPECT_EQ(queue.pop_woken_if(&one_kind), &parent);
     EXPECT_EQ(queue.pop(), &child);
 }
 
-TEST(run_queue, gives_both_kinds_in_turn_when_asked_to_be_fair) {
+TEST(run_queue, pop_alternating_alternates_between_both_kinds) {
     run_queue queue;
     piece ready[3], spawned[4];
     for (piece& one : ready) queue.push_woken(one);
@@ -89,7 +90,7 @@ TEST(run_queue, gives_both_kinds_in_turn_when_asked_to_be_fair) {
     EXPECT_EQ(next(), nullptr);
 }
 
-TEST(run_queue, gives_thieves_the_older_half_ready_ones_first) {
+TEST(run_queue, thief_gets_older_half_and_woken_tasks_first) {
     run_queue queue;
     piece a, b, c, d, e;
     queue.push_spawned(a);
@@ -106,13 +107,13 @@ TEST(run_queue, gives_thieves_the_older_half_ready_ones_first) {
     EXPECT_EQ(queue.pop(), &e);
     std::thread([&] {
         run_queue::batch stolen_batch;
-        EXPECT_EQ(queue.steal_half(stolen_batch), 1u) << "the last one, too";
+        EXPECT_EQ(queue.steal_half(stolen_batch), 1u) << "a thief takes even the last task";
         EXPECT_EQ(all_of(stolen_batch), (row{&d}));
     }).join();
     EXPECT_TRUE(queue.empty());
 }
 
-TEST(run_queue, keeps_one_when_it_gives) {
+TEST(run_queue, owner_keeps_one_task_when_it_shares) {
     run_queue queue;
     piece a, b, c;
     queue.push_woken(a);
@@ -125,7 +126,7 @@ TEST(run_queue, keeps_one_when_it_gives) {
     EXPECT_EQ(queue.size(), 2u);
 }
 
-TEST(run_queue, adopts_new_work_behind_its_own_and_gives_it_away_first) {
+TEST(run_queue, stolen_spawned_tasks_run_last_and_are_stolen_first) {
     run_queue mine, theirs;
     piece own, stolen[3], kept[3];
     mine.push_spawned(own);
@@ -136,13 +137,13 @@ TEST(run_queue, adopts_new_work_behind_its_own_and_gives_it_away_first) {
     EXPECT_EQ(mine.append_batch(stolen_batch), 4u);
     EXPECT_EQ(stolen_batch.count, 0u);
     EXPECT_EQ(mine.pop(), &own);
-    EXPECT_EQ(mine.pop(), &stolen[2]) << "depth first";
+    EXPECT_EQ(mine.pop(), &stolen[2]) << "the thief is depth-first, too";
     run_queue::batch again;
     std::thread([&] { mine.steal_half(again); }).join();
-    EXPECT_EQ(all_of(again), (row{&stolen[0]})) << "the oldest";
+    EXPECT_EQ(all_of(again), (row{&stolen[0]})) << "the oldest spawned task is stolen first";
 }
 
-TEST(run_queue, adopts_new_work_behind_all_that_is_ready) {
+TEST(run_queue, stolen_spawned_task_runs_after_woken_tasks) {
     run_queue mine, theirs;
     piece parent, stolen;
     parent.order = mine.present();
@@ -155,7 +156,7 @@ TEST(run_queue, adopts_new_work_behind_all_that_is_ready) {
     EXPECT_EQ(mine.pop(), &stolen);
 }
 
-TEST(run_queue, adopts_stolen_tasks_behind_what_is_ready) {
+TEST(run_queue, stolen_woken_task_runs_after_own_woken_tasks) {
     run_queue mine, theirs;
     piece a, b, c;
     mine.push_woken(a);
@@ -169,7 +170,7 @@ TEST(run_queue, adopts_stolen_tasks_behind_what_is_ready) {
     EXPECT_EQ(theirs.pop(), &c);
 }
 
-TEST(run_queue, takes_back_the_newest_spawned_only) {
+TEST(run_queue, owner_takes_back_only_newest_spawned_task) {
     run_queue queue;
     piece a, b, c;
     queue.push_spawned(a);
@@ -183,7 +184,7 @@ TEST(run_queue, takes_back_the_newest_spawned_only) {
     EXPECT_EQ(queue.size(), 1u);
 }
 
-TEST(run_queue, pops_a_ready_one_of_the_wanted_kind_only) {
+TEST(run_queue, pop_woken_if_returns_only_matching_task) {
     run_queue queue;
     piece a(&other_kind), b;
     queue.push_woken(a);
@@ -195,15 +196,15 @@ TEST(run_queue, pops_a_ready_one_of_the_wanted_kind_only) {
     EXPECT_TRUE(queue.empty());
 }
 
-TEST(run_queue, promotes_the_newest_spawned_where_none_is_ready) {
+TEST(run_queue, newest_spawned_task_is_promoted_if_none_is_woken) {
     run_queue queue;
     piece a, b, yields;
-    queue.promote_newest_if_none_is_woken(); // nothing happens
+    queue.promote_newest_if_none_is_woken(); // An empty queue stays empty.
     queue.push_spawned(a);
     queue.push_spawned(b);
-    yields.order = queue.present(); // younger than both
+    yields.order = queue.present(); // `yields` is younger than both.
     queue.promote_newest_if_none_is_woken();
-    queue.promote_newest_if_none_is_woken(); // one is
+    queue.promote_newest_if_none_is_woken(); // A promoted task is ready already.
     EXPECT_EQ(queue.size(), 2u);
     queue.push_woken(yields);
     EXPECT_EQ(queue.pop(), &b);
@@ -211,7 +212,7 @@ TEST(run_queue, promotes_the_newest_spawned_where_none_is_ready) {
     EXPECT_EQ(queue.pop(), &a);
 }
 
-TEST(run_queue, exchanges_the_oldest_for_the_caller_and_keeps_thieves_out) {
+TEST(run_queue, exchange_returns_oldest_woken_task_and_excludes_thieves) {
     run_queue queue;
     piece a, b, self;
     EXPECT_EQ(queue.begin_exchange(self, &one_kind), nullptr);
@@ -227,11 +228,12 @@ TEST(run_queue, exchanges_the_oldest_for_the_caller_and_keeps_thieves_out) {
     EXPECT_EQ(queue.pop(), &self);
     queue.push_woken(a);
     queue.push_spawned(b);
-    EXPECT_EQ(queue.begin_exchange(self, &one_kind), &a) << "what is new has its fair turns";
+    EXPECT_EQ(queue.begin_exchange(self, &one_kind), &a)
+        << "spawned tasks get their turns at global polls";
     queue.end_exchange();
 }
 
-TEST(run_queue, gives_each_of_many_to_one) {
+TEST(run_queue, each_task_is_taken_once) {
     constexpr int rounds = 3'000;
     run_queue queue;
     std::vector<std::unique_ptr<piece>> pieces;

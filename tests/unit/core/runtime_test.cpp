@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests runtimes: life, results, metrics, allocations, options, stack overflow, fork().
 #include "sys/kernel_threads.hpp"
 
 #include <sennit/sennit.hpp>
@@ -29,8 +30,8 @@ namespace {
 std::atomic<long> allocations{0};
 }
 #if !SANITIZED
-[[gnu::noinline]] void*
-operator new(std::size_t size) { // inlined, GCC would see malloc and delete, and warn
+// If this were inlined, GCC would see malloc paired with delete, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
     ++allocations;
     if (void* memory = std::malloc(size)) return memory;
     throw std::bad_alloc();
@@ -51,7 +52,7 @@ long fib(int n) {
     return a + b;
 }
 
-TEST(runtime, is_made_and_destroyed_ten_thousand_times) {
+TEST(runtime, runtime_is_created_and_destroyed_ten_thousand_times) {
 #ifdef SENNIT_EMULATED
     const int rounds = 300;
 #else
@@ -65,7 +66,7 @@ TEST(runtime, is_made_and_destroyed_ten_thousand_times) {
     }
 }
 
-TEST(runtime, lives_beside_others) {
+TEST(runtime, several_runtimes_coexist) {
     sennit::runtime a({.workers = 2}), b({.workers = 3});
     EXPECT_EQ(a.workers() + b.workers(), 5u);
     std::thread other([&] { EXPECT_EQ(a.run([] { return fib(18); }), 2584); });
@@ -73,7 +74,7 @@ TEST(runtime, lives_beside_others) {
     other.join();
 }
 
-TEST(runtime, returns_what_the_function_returns_or_throws) {
+TEST(runtime, run_returns_result_or_exception_of_function) {
     sennit::runtime runtime({.workers = 2});
     int x = 1;
     EXPECT_EQ(&runtime.run([&]() -> int& { return x; }), &x);
@@ -83,7 +84,7 @@ TEST(runtime, returns_what_the_function_returns_or_throws) {
     EXPECT_EQ(sennit::run([] { return sennit::run([] { return 6; }); }), 6);
 }
 
-TEST(runtime, counts_what_happens) {
+TEST(runtime, metrics_count_events) {
     sennit::runtime runtime({.workers = 2});
     runtime.run([] { return fib(25); });
     const sennit::runtime_metrics m = runtime.metrics();
@@ -94,7 +95,7 @@ TEST(runtime, counts_what_happens) {
     EXPECT_GE(m.switches, m.suspensions);
 }
 
-TEST(runtime, allocates_nothing_for_a_fork_in_steady_state) {
+TEST(runtime, fork_allocates_nothing_in_steady_state) {
     if (SANITIZED) GTEST_SKIP() << "the sanitizer owns operator new";
     for (unsigned workers : {1u, 2u}) {
         sennit::runtime runtime({.workers = workers});
@@ -107,7 +108,8 @@ TEST(runtime, allocates_nothing_for_a_fork_in_steady_state) {
                                            [](std::size_t k) { return static_cast<long>(k); });
             return sum;
         });
-        // A context that is needed for the first time may be made; forks themselves take nothing.
+        // The runtime may create a context that is needed for the first time. The forks themselves
+        // allocate nothing.
         EXPECT_LE(allocations - before, 20);
     }
 }
@@ -116,7 +118,7 @@ void expect_rejected(const char* variable, const char* value, const char* names)
     ::setenv(variable, value, 1);
     try {
         sennit::runtime runtime;
-        ADD_FAILURE() << variable << "=" << value << " was taken";
+        ADD_FAILURE() << variable << "=" << value << " was accepted";
     } catch (const std::invalid_argument& error) {
         EXPECT_NE(std::string(error.what()).find(names), std::string::npos) << error.what();
         EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
@@ -124,7 +126,7 @@ void expect_rejected(const char* variable, const char* value, const char* names)
     ::unsetenv(variable);
 }
 
-TEST(runtime_options, are_refused_with_one_clear_line) {
+TEST(runtime_options, invalid_options_are_rejected_with_one_line) {
     for (const char* value : {"abc", "0", "1000000", "-1", "2x", "99999999999999999999"})
         expect_rejected("SENNIT_WORKERS", value, "SENNIT_WORKERS");
     expect_rejected("SENNIT_STACK_SIZE", "abc", "SENNIT_STACK_SIZE");
@@ -138,7 +140,7 @@ TEST(runtime_options, are_refused_with_one_clear_line) {
     EXPECT_THROW(sennit::runtime({.stack_size = std::size_t{1} << 40}), std::invalid_argument);
 }
 
-TEST(runtime_options, are_read_from_the_environment) {
+TEST(runtime_options, options_are_read_from_environment) {
     ::setenv("SENNIT_WORKERS", "3", 1);
     ::setenv("SENNIT_STACK_SIZE", "64K", 1);
     ::setenv("SENNIT_PIN", "1", 1);
@@ -147,7 +149,7 @@ TEST(runtime_options, are_read_from_the_environment) {
         EXPECT_EQ(runtime.workers(), 3u);
         EXPECT_EQ(runtime.run([] { return fib(10); }), 55);
         EXPECT_EQ(sennit::runtime({.workers = 2}).workers(), 2u)
-            << "what the program says goes first";
+            << "an option in the program overrides the environment";
     }
     ::unsetenv("SENNIT_WORKERS");
     ::unsetenv("SENNIT_STACK_SIZE");
@@ -158,18 +160,18 @@ TEST(runtime_options, are_read_from_the_environment) {
 [[gnu::noinline]] long recurse(long depth) {
     volatile char frame[512] = {};
     frame[0] = static_cast<char>(depth);
-    if (depth < 0) return 0; // never, but the compiler wants to see an end
+    if (depth < 0) return 0; // Never true, but the compiler must see an end of the recursion.
     return recurse(depth + 1) + frame[0];
 }
 
 long fork_for_ever(long n) noexcept {
-    if (n < 0) return 0; // as above
+    if (n < 0) return 0; // Never true, but the compiler must see an end of the recursion.
     auto [a, b] = sennit::fork_join([=]() noexcept { return fork_for_ever(n + 1); },
                                     [=]() noexcept { return n; });
     return a + b;
 }
 
-TEST(overflow_death_test, is_reported_with_the_contexts_name) {
+TEST(overflow_death_test, stack_overflow_is_reported_with_context) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(
         sennit::runtime({.workers = 1, .stack_size = 64 << 10}).run([] { return recurse(0); }),
@@ -182,7 +184,7 @@ TEST(overflow_death_test, is_reported_with_the_contexts_name) {
 #endif
 
 #if !(SANITIZED)
-TEST(fork, leaves_the_child_without_workers_and_says_so) {
+TEST(fork, child_cannot_use_runtime_of_parent) {
     sennit::runtime old({.workers = 2});
     sennit::run([] { return fib(10); });
     const pid_t child = ::fork();
@@ -212,7 +214,8 @@ TEST(fork, leaves_the_child_without_workers_and_says_so) {
         } catch (const std::system_error& error) {
             failures += error.code() != std::errc::operation_not_permitted;
         }
-        failures += sennit::run([] { return fib(10); }) != 55; // the default runtime is made anew
+        // The child gets a new default runtime.
+        failures += sennit::run([] { return fib(10); }) != 55;
         {
             sennit::runtime fresh({.workers = 2});
             failures += fresh.run([] { return fib(15); }) != 610;
@@ -226,8 +229,8 @@ TEST(fork, leaves_the_child_without_workers_and_says_so) {
     EXPECT_EQ(old.run([] { return fib(10); }), 55);
 }
 
-// Which the C library gives to the child's next thread.
-TEST(fork, leaves_the_stack_alone_on_which_a_thread_slept) {
+// The C library gives the stack of the parent's sleeping thread to the child's next thread.
+TEST(fork, child_does_not_touch_stack_of_sleeping_thread) {
     sennit::channel<int> none;
     std::atomic<sennit::sys::os_thread_id> task{0};
     std::thread sleeper([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wheel against a plain list of what is armed.
+// Compares the timer wheel with a plain list of armed timers.
 #include "core/idle/timer_wheel.hpp"
 
 #include <gtest/gtest.h>
@@ -41,14 +41,14 @@ std::vector<timer*> advance(timer_wheel& wheel, std::int64_t now, std::size_t mo
     return out;
 }
 
-TEST(timer_wheel, is_empty_at_first) {
+TEST(timer_wheel, new_wheel_is_empty) {
     timer_wheel wheel(12345);
     EXPECT_EQ(wheel.size(), 0u);
     EXPECT_EQ(wheel.next_event_ns(), never);
     EXPECT_TRUE(advance(wheel, year).empty());
 }
 
-TEST(timer_wheel, expires_at_the_deadlines_tick_and_not_before) {
+TEST(timer_wheel, timer_expires_at_tick_of_its_deadline) {
     for (const std::int64_t deadline :
          {std::int64_t{1}, tick - 1, tick, tick + 1, 63 * tick, 64 * tick, 65 * tick, second,
           3600 * second, year, 100 * year}) {
@@ -65,9 +65,9 @@ TEST(timer_wheel, expires_at_the_deadlines_tick_and_not_before) {
     }
 }
 
-// Whoever sleeps for a few timers sleeps once, to the earliest, and not also to the time at which a
-// slot is emptied.
-TEST(timer_wheel, knows_the_earliest_of_a_few) {
+// With few timers, the sleeping thread wakes once, at the earliest deadline. It does not wake at
+// the time at which a slot is emptied.
+TEST(timer_wheel, next_event_is_earliest_of_few_timers) {
     for (const std::int64_t near : {65 * tick, 100 * tick, second, 3600 * second, year}) {
         timer_wheel wheel(0);
         one_timer first(near), second_one(near + tick), far(2 * near + 5000 * tick);
@@ -85,9 +85,9 @@ TEST(timer_wheel, knows_the_earliest_of_a_few) {
     }
 }
 
-// Of many it may name an earlier time, when their slot is emptied; then the same again for who is
-// left there.
-TEST(timer_wheel, names_no_time_after_the_earliest_of_many) {
+// With many timers, the wheel may name an earlier time, at which it empties their slot. It then
+// names such a time again for the timers that remain in that slot.
+TEST(timer_wheel, next_event_is_not_after_earliest_of_many_timers) {
     timer_wheel wheel(0);
     std::vector<std::unique_ptr<one_timer>> all;
     for (int i = 0; i < 20; ++i) {
@@ -101,12 +101,12 @@ TEST(timer_wheel, names_no_time_after_the_earliest_of_many) {
         const std::int64_t next = wheel.next_event_ns();
         expired += advance(wheel, next).size();
         if (expired < all.size()) {
-            ASSERT_GT(wheel.next_event_ns(), next) << "each look gets on";
+            ASSERT_GT(wheel.next_event_ns(), next) << "each look makes progress";
         }
     }
 }
 
-TEST(timer_wheel, expires_deadlines_of_the_past_at_once) {
+TEST(timer_wheel, past_deadline_expires_immediately) {
     timer_wheel wheel(year);
     one_timer past(second), negative(-5), now(year);
     wheel.insert(past);
@@ -117,7 +117,7 @@ TEST(timer_wheel, expires_deadlines_of_the_past_at_once) {
     EXPECT_EQ(advance(wheel, year + tick).size(), 1u);
 }
 
-TEST(timer_wheel, holds_what_it_cannot_reach_until_its_end) {
+TEST(timer_wheel, wheel_holds_timer_beyond_its_range) {
     timer_wheel wheel(0);
     one_timer last(std::numeric_limits<std::int64_t>::max() - 1);
     wheel.insert(last);
@@ -127,7 +127,7 @@ TEST(timer_wheel, holds_what_it_cannot_reach_until_its_end) {
     EXPECT_EQ(wheel.next_event_ns(), never);
 }
 
-TEST(timer_wheel, hands_out_no_more_than_wanted) {
+TEST(timer_wheel, advance_returns_at_most_given_number) {
     timer_wheel wheel(0);
     std::vector<std::unique_ptr<one_timer>> all;
     for (int i = 0; i < 10; ++i) {
@@ -137,7 +137,7 @@ TEST(timer_wheel, hands_out_no_more_than_wanted) {
     bool done = true;
     EXPECT_EQ(advance(wheel, 100 * tick, 4, &done).size(), 4u);
     EXPECT_FALSE(done);
-    EXPECT_EQ(wheel.next_event_ns() <= 100 * tick, true) << "there is something to do at once";
+    EXPECT_EQ(wheel.next_event_ns() <= 100 * tick, true) << "some timers are already due";
     wheel.remove(*all[9]);
     EXPECT_EQ(advance(wheel, 100 * tick, 5, &done).size(), 5u);
     EXPECT_EQ(wheel.size(), 0u);
@@ -145,7 +145,7 @@ TEST(timer_wheel, hands_out_no_more_than_wanted) {
     EXPECT_TRUE(done);
 }
 
-TEST(timer_wheel, removes_from_every_wheel) {
+TEST(timer_wheel, timer_is_removed_from_every_level) {
     timer_wheel wheel(7 * second);
     std::vector<std::unique_ptr<one_timer>> all;
     for (std::int64_t ahead = tick; ahead < 140 * year / 8; ahead *= 8)
@@ -181,7 +181,7 @@ public:
             return advance_to(now_ + far() / 64);
         case 8:
             return advance_to(now_ + static_cast<std::int64_t>(below(200)) * tick / 3);
-        default: // to the next event, or just before
+        default: // To the next event, or just before it.
             if (wheel_.next_event_ns() != never)
                 advance_to(
                     std::max(now_, wheel_.next_event_ns() - static_cast<std::int64_t>(below(2))));
@@ -195,7 +195,7 @@ public:
 
 private:
     std::uint64_t below(std::uint64_t n) { return random_() % n; }
-    // From microseconds to a year, each magnitude alike.
+    // Returns a duration between microseconds and a year; all magnitudes are equally likely.
     std::int64_t far() {
         return static_cast<std::int64_t>(random_() % (std::uint64_t{1000} << below(45)));
     }
@@ -219,25 +219,26 @@ private:
         bool all = false;
         std::int64_t before = std::numeric_limits<std::int64_t>::min();
         for (timer* one : advance(wheel_, now_, most, &all)) {
-            ASSERT_LE(one->deadline_ns, now_) << "nothing expires early";
+            ASSERT_LE(one->deadline_ns, now_) << "no timer expires early";
             ASSERT_FALSE(one->armed);
-            // Those that came late are handed out in the order of their coming; all others by their
-            // tick.
+            // Timers that were armed after their deadline expire in the order in which they were
+            // armed. All other timers expire in the order of their ticks.
             if (most == SIZE_MAX && one->deadline_ns > last_advance_) {
-                ASSERT_LE(before, due_at(one->deadline_ns)) << "in the order of ticks";
+                ASSERT_LE(before, due_at(one->deadline_ns))
+                    << "timers expire in the order of their ticks";
                 before = due_at(one->deadline_ns);
             }
             const auto found = std::find_if(armed_.begin(), armed_.end(),
                                             [&](const auto& mine) { return mine.get() == one; });
-            ASSERT_NE(found, armed_.end()) << "nothing expires twice, or after its removal";
+            ASSERT_NE(found, armed_.end()) << "no timer expires twice, or after its removal";
             std::swap(*found, armed_.back());
             armed_.pop_back();
         }
         if (all)
             for (const auto& one : armed_)
-                ASSERT_GT(due_at(one->deadline_ns), now_ / tick * tick) << "nothing is late";
+                ASSERT_GT(due_at(one->deadline_ns), now_ / tick * tick) << "no timer is late";
         else
-            ASSERT_LE(wheel_.next_event_ns(), now_) << "there is something to do at once";
+            ASSERT_LE(wheel_.next_event_ns(), now_) << "some timers are already due";
         if (all) last_advance_ = now_;
         check();
     }
@@ -256,7 +257,7 @@ private:
     std::vector<std::unique_ptr<one_timer>> armed_;
 };
 
-TEST(timer_wheel, agrees_with_a_list_over_random_lives) {
+TEST(timer_wheel, wheel_agrees_with_list_over_random_operations) {
     const std::uint64_t seed = std::random_device()();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     for (std::uint64_t round = 0; round < 200; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime's timers: armed, disarmed and expired by whichever threads.
+// Tests a runtime's timers, which any thread may arm, disarm and expire.
 #include "core/idle/timers.hpp"
 
 #include "core/runtime/runtime_core.hpp"
@@ -47,7 +47,7 @@ struct bell : timer {
     std::atomic<int> rings{0};
 };
 
-TEST(timers, know_the_next_deadline) {
+TEST(timers, next_ns_returns_earliest_deadline) {
     timers clock;
     EXPECT_EQ(clock.next_ns(), sennit::sched::never);
     const std::int64_t now = now_ns();
@@ -62,26 +62,27 @@ TEST(timers, know_the_next_deadline) {
     EXPECT_EQ(clock.next_ns(), sennit::sched::never);
 }
 
-// At a time of its own: when the wheel looks at what is far away depends on how the clock stands.
-TEST(timers, name_the_keeper_that_would_sleep_too_long) {
+// The test sets the clock itself, because the time at which the wheel moves far timers depends on
+// the clock's value.
+TEST(timers, arm_returns_leader_that_would_sleep_too_long) {
     const std::int64_t now = 0;
     timers clock(now);
     ASSERT_TRUE(clock.try_become_leader(3));
-    EXPECT_FALSE(clock.try_become_leader(4)) << "there is one already";
+    EXPECT_FALSE(clock.try_become_leader(4)) << "there is a leader already";
     bell late(now + 1000 * ms), later(now + 2000 * ms), early(now + 10 * ms);
     EXPECT_EQ(clock.arm(late), 3u);
-    EXPECT_NE(clock.arm(later), 3u) << "it wakes before that anyway";
+    EXPECT_NE(clock.arm(later), 3u) << "the leader wakes early enough anyway";
     EXPECT_EQ(clock.arm(early), 3u);
     clock.release_lead();
     EXPECT_TRUE(clock.try_become_leader(4));
     for (bell* one : {&late, &later, &early}) EXPECT_TRUE(clock.disarm(*one));
 }
 
-TEST(timers, expire_what_is_due_and_nothing_else) {
+TEST(timers, only_due_timers_expire) {
     timers clock;
     const std::int64_t now = now_ns();
     std::vector<std::unique_ptr<bell>> due;
-    for (int i = 0; i < 200; ++i) { // more than are expired under one hold of the lock
+    for (int i = 0; i < 200; ++i) { // More timers than one critical section expires.
         due.push_back(std::make_unique<bell>(now + i));
         (void)clock.arm(*due.back());
     }
@@ -95,8 +96,8 @@ TEST(timers, expire_what_is_due_and_nothing_else) {
     EXPECT_TRUE(clock.disarm(late));
 }
 
-// What fires does so outside of the lock: it may arm itself again there.
-TEST(timers, fire_outside_of_the_lock_unless_disarmed) {
+// `fire` runs outside the lock, so it may arm its timer again.
+TEST(timers, timer_fires_outside_lock_unless_disarmed) {
     struct gun : timer {
         explicit gun(timers& clock_of_it, std::int64_t deadline) : clock(clock_of_it) {
             deadline_ns = deadline;
@@ -120,21 +121,21 @@ TEST(timers, fire_outside_of_the_lock_unless_disarmed) {
     EXPECT_EQ(clock.next_ns(), sennit::sched::never);
 }
 
-TEST(timers, ring_on_an_idle_runtime) {
+TEST(timers, timer_expires_on_idle_runtime) {
     sennit::runtime runtime({.workers = 2});
     bell one(now_ns() + 5 * ms);
     arm(one, runtime.core());
     ASSERT_TRUE(one.wait());
-    EXPECT_GE(one.rang_at, one.deadline_ns) << "never early";
+    EXPECT_GE(one.rang_at, one.deadline_ns) << "no timer expires early";
     EXPECT_EQ(one.rings, 1);
     EXPECT_FALSE(disarm(one, runtime.core()));
 }
 
-TEST(timers, ring_earlier_than_those_that_were_armed_before) {
+TEST(timers, timer_expires_before_timers_armed_earlier) {
     sennit::runtime runtime({.workers = 2});
     bell late(now_ns() + 3600'000 * ms);
     arm(late, runtime.core());
-    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // the keeper sleeps until then
+    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // The leader sleeps until then.
     bell early(now_ns() + 2 * ms);
     arm(early, runtime.core());
     EXPECT_TRUE(early.wait());
@@ -142,22 +143,22 @@ TEST(timers, ring_earlier_than_those_that_were_armed_before) {
     EXPECT_EQ(late.rings, 0);
 }
 
-// Who keeps is woken for work, before there is a timer; the work arms one, and does not come back
-// to the loop.
-TEST(timers, ring_while_who_armed_them_is_busy) {
+// The timer leader is woken for work before a timer is armed. That work arms a timer and does not
+// return to the worker's loop.
+TEST(timers, timer_expires_while_arming_worker_is_busy) {
     sennit::runtime runtime({.workers = 2});
     for (int round = 0; round < 20; ++round) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1)); // both sleep
+        std::this_thread::sleep_for(std::chrono::milliseconds(1)); // Both workers sleep.
         runtime.run([&] {
             bell one(now_ns() + ms);
             arm(one, runtime.core());
-            EXPECT_TRUE(one.wait(2000 * ms)) << "a worker is idle";
+            EXPECT_TRUE(one.wait(2000 * ms)) << "an idle worker expires the timer";
             disarm(one, runtime.core());
         });
     }
 }
 
-TEST(timers, wake_who_sleeps) {
+TEST(timers, timer_wakes_sleeping_fiber) {
     sennit::runtime runtime({.workers = 2});
     runtime.run([&] {
         const std::int64_t start = now_ns();
@@ -166,8 +167,9 @@ TEST(timers, wake_who_sleeps) {
     });
 }
 
-// What is disarmed in time does not ring, what is not does, whoever comes first.
-TEST(timers, ring_or_are_disarmed) {
+// A timer that is disarmed in time does not expire, and any other timer expires once. Both sides
+// race.
+TEST(timers, timer_either_expires_or_is_disarmed) {
     sennit::runtime runtime({.workers = 2});
     std::atomic<int> in_time{0}, rung{0};
     std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watchdog: ready work does not wait for a worker that does not get on. No test has a limit of
-// time of its own: what is promised not to happen would hang it.
+// Tests the watchdog: ready work does not wait for a worker that makes no progress. No test has its
+// own time limit, because a broken promise would hang it.
 #include "child_process.hpp"
 #include "core/diagnostics/snapshot.hpp"
 #include "core/runtime/runtime_core.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Keeps all workers but the caller's from getting on, until `all` says so.
+// Occupies all workers except the caller's, until `until` is true.
 std::vector<sennit::fiber> occupy_others(unsigned workers, std::atomic<bool>& until) {
     auto begun = std::make_shared<std::atomic<unsigned>>(0);
     std::vector<sennit::fiber> busy;
@@ -44,7 +44,7 @@ void join_all(std::vector<sennit::fiber>& all) {
     for (auto& one : all) one.join();
 }
 
-// Until all that was called has been sent back.
+// Returns when all activated spare workers have been released.
 void expect_all_taken_back(sennit::runtime& runtime) {
     EXPECT_GE(runtime.metrics().spares_activated, 1u);
     for (;;) {
@@ -54,7 +54,7 @@ void expect_all_taken_back(sennit::runtime& runtime) {
     }
 }
 
-// A fiber that nobody but a relief can run ends the loops that all workers are in.
+// Only a spare worker can run the fiber that ends the loops, because all workers are in a loop.
 void run_what_waits_behind_a_loop(sennit::runtime& runtime) {
     runtime.run([&] {
         std::atomic<bool> open{false};
@@ -72,7 +72,7 @@ protected:
     std::atomic<bool> open_{false};
 };
 
-TEST_P(watchdog_with_workers, runs_what_waits_behind_a_loop_and_goes_again) {
+TEST_P(watchdog_with_workers, spare_worker_runs_fiber_behind_loop_and_is_released) {
     sennit::runtime runtime({.workers = GetParam()});
     for (int round = 0; round < 3; ++round) {
         run_what_waits_behind_a_loop(runtime);
@@ -80,7 +80,7 @@ TEST_P(watchdog_with_workers, runs_what_waits_behind_a_loop_and_goes_again) {
     }
 }
 
-TEST_P(watchdog_with_workers, runs_what_waits_behind_a_call_that_blocks_the_thread) {
+TEST_P(watchdog_with_workers, spare_worker_runs_fiber_behind_blocked_thread) {
     sennit::runtime runtime({.workers = GetParam()});
     runtime.run([&] {
         std::atomic<bool> open{false};
@@ -95,7 +95,7 @@ TEST_P(watchdog_with_workers, runs_what_waits_behind_a_call_that_blocks_the_thre
     expect_all_taken_back(runtime);
 }
 
-TEST_P(watchdog_with_workers, runs_what_comes_from_outside) {
+TEST_P(watchdog_with_workers, spare_worker_runs_fiber_from_outside) {
     sennit::runtime runtime({.workers = GetParam()});
     std::atomic<bool> open{false}, occupied{false};
     std::thread outside([&] {
@@ -113,8 +113,8 @@ TEST_P(watchdog_with_workers, runs_what_comes_from_outside) {
     expect_all_taken_back(runtime);
 }
 
-// A dump once looked at the crew and its threads while the watchdog added to them.
-TEST_P(watchdog_with_workers, calls_while_somebody_looks) {
+// A snapshot once read the list of workers and their threads while the watchdog added to them.
+TEST_P(watchdog_with_workers, spare_worker_is_activated_during_snapshots) {
     sennit::runtime runtime({.workers = GetParam()});
     std::atomic<bool> over{false};
     std::thread looks([&] {
@@ -128,7 +128,7 @@ TEST_P(watchdog_with_workers, calls_while_somebody_looks) {
     expect_all_taken_back(runtime);
 }
 
-TEST_P(watchdog_with_workers, expires_timers) {
+TEST_P(watchdog_with_workers, spare_worker_expires_timers) {
     sennit::runtime runtime({.workers = GetParam()});
     runtime.run([&] {
         std::atomic<bool> open{false}, asleep{false};
@@ -146,7 +146,7 @@ TEST_P(watchdog_with_workers, expires_timers) {
     });
 }
 
-TEST_P(watchdog_with_workers, serves_the_shared_queue_and_its_orders) {
+TEST_P(watchdog_with_workers, spare_worker_serves_shared_queue_and_orders) {
     const sennit::runtime_options sharing{.workers = GetParam(),
                                           .policy = sennit::scheduling::sharing};
     const sennit::runtime_options ordered{.workers = GetParam(),
@@ -158,8 +158,8 @@ TEST_P(watchdog_with_workers, serves_the_shared_queue_and_its_orders) {
     }
 }
 
-// Each fiber that the relief takes first gets stuck, too.
-TEST_P(watchdog_with_workers, relieves_who_relieves) {
+// Each of the first fibers that a spare worker takes gets stuck, too.
+TEST_P(watchdog_with_workers, stuck_spare_workers_get_spare_workers) {
     sennit::runtime runtime({.workers = GetParam(), .max_spare_workers = 3});
     runtime.run([&] {
         std::atomic<bool> open{false};
@@ -180,7 +180,7 @@ TEST_P(watchdog_with_workers, relieves_who_relieves) {
     expect_all_taken_back(runtime);
 }
 
-TEST_P(watchdog_with_workers, loses_nothing_while_it_hands_over_and_takes_back) {
+TEST_P(watchdog_with_workers, activation_and_release_lose_no_fibers) {
     sennit::runtime runtime({.workers = GetParam()});
     for (int round = 0; round < 10; ++round) {
         std::atomic<int> ran{0}, failed{0};
@@ -193,8 +193,8 @@ TEST_P(watchdog_with_workers, loses_nothing_while_it_hands_over_and_takes_back) 
                     failed += a + b != 42;
                     ++ran;
                 });
-            // With one worker nobody but a relief runs them; it is sent back while it still has
-            // some of them.
+            // With one worker, only a spare worker runs these fibers. The spare worker is released
+            // while it still holds some of them.
             while (ran.load() <= 20 * round) {
             }
             join_all(all);
@@ -205,8 +205,8 @@ TEST_P(watchdog_with_workers, loses_nothing_while_it_hands_over_and_takes_back) 
     if (GetParam() == 1) expect_all_taken_back(runtime);
 }
 
-// What a relief made and bound to "this worker" belongs to one that stays.
-TEST_P(watchdog_with_workers, binds_nothing_to_a_relief) {
+// A fiber that a spare worker creates and pins to the current worker is bound to a regular worker.
+TEST_P(watchdog_with_workers, pinned_fiber_is_not_bound_to_spare_worker) {
     sennit::runtime runtime({.workers = GetParam()});
     std::vector<std::thread::id> workers;
     for (unsigned i = 0; i < GetParam(); ++i)
@@ -243,8 +243,8 @@ private:
     std::atomic<int>& handled_;
 };
 
-// A mailbox had its last turn on a relief, which has gone since.
-TEST_P(watchdog_with_workers, leaves_no_mail_behind) {
+// The last batch of the mailbox ran on a spare worker that has since been released.
+TEST_P(watchdog_with_workers, actor_receives_messages_after_spare_worker_is_released) {
     sennit::runtime runtime({.workers = GetParam()});
     std::atomic<int> handled{0};
     sennit::actor_group actors(runtime);
@@ -263,11 +263,12 @@ TEST_P(watchdog_with_workers, leaves_no_mail_behind) {
         });
         expect_all_taken_back(runtime);
         const int before = handled;
-        EXPECT_EQ(target.ask(one_more{}).get(), before + 1); // from a thread that is no worker
+        // Asks from a thread that is not a worker.
+        EXPECT_EQ(target.ask(one_more{}).get(), before + 1);
     }
 }
 
-TEST_P(watchdog_with_workers, ends_with_the_runtime_at_any_moment) {
+TEST_P(watchdog_with_workers, watchdog_ends_with_runtime_at_any_moment) {
     for (int round = 0; round < 30; ++round) {
         std::atomic<int> ran{0};
         {
@@ -286,14 +287,14 @@ TEST_P(watchdog_with_workers, ends_with_the_runtime_at_any_moment) {
     }
 }
 
-TEST_P(watchdog_with_workers, carries_exceptions_and_names) {
+TEST_P(watchdog_with_workers, exception_leaves_fiber_on_spare_worker) {
     sennit::runtime runtime({.workers = GetParam()});
     runtime.run([&] {
         std::atomic<bool> open{false};
         auto busy = occupy_others(runtime.workers(), open);
         sennit::future<int> fails = sennit::async([&]() -> int {
             open = true;
-            throw std::runtime_error("from the relief");
+            throw std::runtime_error("from the spare worker");
         });
         while (!open.load()) {
         }
@@ -307,8 +308,8 @@ INSTANTIATE_TEST_SUITE_P(, watchdog_with_workers, testing::Values(1u, 2u, 3u, 8u
                              return std::string(1, 'w').append(std::to_string(test.param));
                          });
 
-// A runtime that is not watched gets no relief in the time in which one that is watched gets five.
-TEST(watchdog, can_be_off_and_moves_nothing_that_is_bound) {
+// An unwatched runtime gets no spare worker during the time in which a watched runtime gets five.
+TEST(watchdog, watchdog_can_be_off_and_moves_no_bound_fibers) {
     const sennit::runtime_options off{.workers = 1, .max_spare_workers = 0};
     const sennit::runtime_options bound{.workers = 1, .policy = sennit::scheduling::round_robin};
     for (const auto& options : {off, bound}) {
@@ -333,7 +334,7 @@ TEST(watchdog, can_be_off_and_moves_nothing_that_is_bound) {
     }
 }
 
-TEST(watchdog, is_told_by_the_environment) {
+TEST(watchdog, environment_sets_number_of_spare_workers) {
     ::setenv("SENNIT_WATCHDOG", "off", 1);
     {
         sennit::runtime runtime({.workers = 1, .max_spare_workers = 2});
@@ -347,8 +348,8 @@ TEST(watchdog, is_told_by_the_environment) {
     ::unsetenv("SENNIT_WATCHDOG");
 }
 
-// Three fibers wait for each other, and there are two threads. The report ends their wait.
-TEST(watchdog_death_test, names_stuck_workers_when_it_may_add_no_more_threads) {
+// Three fibers wait for each other, and only two threads run them. The report ends their wait.
+TEST(watchdog_death_test, report_names_stuck_workers_when_no_spare_is_left) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(
         {
@@ -392,7 +393,7 @@ TEST(watchdog_death_test, names_stuck_workers_when_it_may_add_no_more_threads) {
         "Ready: 1 fibers, 0 other tasks. The watchdog has added all threads that it may add, 1: ");
 }
 
-TEST(watchdog, is_made_anew_in_a_child_of_fork) {
+TEST(watchdog, child_of_fork_gets_new_watchdog) {
 #ifdef SENNIT_EMULATED
     GTEST_SKIP() << "under the emulator the child ends with status 127";
 #endif
@@ -405,7 +406,8 @@ TEST(watchdog, is_made_anew_in_a_child_of_fork) {
         return runtime.metrics().spares_activated != 0 ? 0 : 1;
     };
     EXPECT_EQ(works(), 0);
-    EXPECT_EQ(status_of_child(works), 0); // no thread of the library is left when nobody needs it
+    // No thread of the library is left while no runtime needs it.
+    EXPECT_EQ(status_of_child(works), 0);
     EXPECT_EQ(works(), 0);
 }
 

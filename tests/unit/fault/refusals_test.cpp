@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system can refuse is refused, one request at a time, until a run meets no refusal: each
-// time the caller gets a documented exception or the right answer, nothing is leaked, and the next
-// run works.
+// Refuses every request that the system can refuse, one request at a time, until a run meets no
+// refusal. After each refusal the caller gets a documented exception or the right answer. Nothing
+// is leaked, and the next run works.
 #include <sennit/detail/base/sanitizers.hpp>
 #include <sennit/sennit.hpp>
 
@@ -20,7 +20,7 @@
 
 #if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
 
-TEST(refusals, are_not_injected_under_a_sanitizer) {
+TEST(refusals, refusals_are_not_injected_under_sanitizer) {
     GTEST_SKIP() << "the sanitizer owns the allocator";
 }
 
@@ -30,10 +30,10 @@ namespace {
 
 enum kind { none, allocation, mapping, thread_creation };
 std::atomic<int> failing{none};
-std::atomic<long> countdown{0}; // requests until the one that is refused
+std::atomic<long> countdown{0}; // The number of requests up to the refused one.
 std::atomic<bool> refused{false};
-std::atomic<long> alive{0};  // allocations
-std::atomic<long> mapped{0}; // mappings
+std::atomic<long> alive{0};  // The number of live allocations.
+std::atomic<long> mapped{0}; // The number of live mappings.
 
 bool refuse(kind what) {
     if (failing != what || countdown.fetch_sub(1) != 1) return false;
@@ -75,7 +75,7 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
     operator delete(memory);
 }
 
-// Defined here, these are what the library's calls reach; libc's own stay as they are.
+// The library's calls reach these definitions. The C library's own calls do not.
 extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file,
                       off_t offset) noexcept {
     static const auto real = reinterpret_cast<decltype(&mmap)>(::dlsym(RTLD_NEXT, "mmap"));
@@ -101,9 +101,9 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 
 namespace {
 
-// Runs `scenario` with the 1st, 2nd, … request of a kind refused until nothing is refused any more.
+// Runs `scenario` with the 1st, 2nd, … request of a kind refused, until a run meets no refusal.
 void exhaust(kind what, const std::function<void()>& scenario) {
-    scenario(); // one-time things of the process
+    scenario(); // Creates the objects that live once per process.
     long refusals = 0;
     for (long n = 1;; ++n) {
         ASSERT_LT(n, 10'000);
@@ -124,7 +124,7 @@ void exhaust(kind what, const std::function<void()>& scenario) {
         EXPECT_EQ(mapped, mapped_before) << "refusal " << n;
         if (!refused) break;
         ++refusals;
-        scenario(); // the next run works
+        scenario(); // The next run works.
     }
     EXPECT_GT(refusals, 0);
 }
@@ -150,19 +150,19 @@ void run_everything() {
     EXPECT_EQ(sum, 290);
 }
 
-TEST(refusals, of_memory_while_a_runtime_is_made) {
+TEST(refusals, runtime_construction_survives_refused_memory) {
     exhaust(allocation, &make_a_runtime);
 }
-TEST(refusals, of_mappings_while_a_runtime_is_made) {
+TEST(refusals, runtime_construction_survives_refused_mappings) {
     exhaust(mapping, &make_a_runtime);
 }
-TEST(refusals, of_memory_while_everything_runs) {
+TEST(refusals, running_program_survives_refused_memory) {
     exhaust(allocation, &run_everything);
 }
-TEST(refusals, of_mappings_while_everything_runs) {
+TEST(refusals, running_program_survives_refused_mappings) {
     exhaust(mapping, &run_everything);
 }
-TEST(refusals, of_threads_while_a_runtime_is_made) {
+TEST(refusals, runtime_construction_survives_refused_threads) {
     exhaust(thread_creation, &make_a_runtime);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of the library that blocks and is a point of cancellation, in a state in which nothing
-// else can end it.
+// All calls of the library that block and are cancellation points, each in a state that only a
+// cancellation can end.
 #pragma once
 
 #include "on_workers.hpp"
@@ -28,7 +28,7 @@ namespace blocked {
 using flag = std::atomic<bool>;
 inline constexpr std::chrono::hours long_time{1};
 
-// Whoever leaves a wait by an exception has the lock again.
+// Calls `wait` with a locked lock. A wait that throws must have locked the lock again.
 template <class Lock, class Wait>
 void locked(flag& about, Wait&& wait) {
     sennit::condition_variable_any changed;
@@ -74,7 +74,8 @@ inline void in_nested_nursery(flag& about) {
     try {
         inner.join();
     } catch (const sennit::cancelled&) {
-        EXPECT_EQ(child_cancelled.load(), about.load()); // one that has not started does not start
+        // A child that has not started does not start.
+        EXPECT_EQ(child_cancelled.load(), about.load());
         throw;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocking: calls that block a thread keep no worker from working.
+// Tests sennit::blocking: a call that blocks its thread keeps no worker from working.
 #include "sennit/blocking.hpp"
 
 #include "sennit/channel.hpp"
@@ -19,19 +19,19 @@
 
 namespace {
 
-TEST(blocking, lets_the_only_worker_go_on) {
+TEST(blocking, only_worker_continues_during_blocking_call) {
     sennit::runtime one({.workers = 1});
     std::binary_semaphore released{0};
     one.run([&] {
         sennit::fiber waiting(
-            [&] { sennit::blocking([&] { released.acquire(); }); }); // blocks a thread
+            [&] { sennit::blocking([&] { released.acquire(); }); }); // Blocks a thread.
         sennit::fiber releasing([&] { released.release(); });
         waiting.join();
         releasing.join();
     });
 }
 
-TEST(blocking, many_calls_at_once) {
+TEST(blocking, many_blocking_calls_run_at_once) {
     sennit::runtime two({.workers = 2});
     constexpr int calls = 40;
     std::counting_semaphore<> go{0};
@@ -50,7 +50,7 @@ TEST(blocking, many_calls_at_once) {
     EXPECT_EQ(inside, calls);
 }
 
-TEST(blocking, returns_results_and_throws_errors) {
+TEST(blocking, blocking_returns_result_or_rethrows_error) {
     sennit::runtime one({.workers = 1});
     one.run([] {
         EXPECT_EQ(sennit::blocking([] { return 5; }), 5);
@@ -61,7 +61,7 @@ TEST(blocking, returns_results_and_throws_errors) {
     });
 }
 
-TEST(blocking, is_the_same_fiber_on_another_thread) {
+TEST(blocking, blocking_call_runs_as_its_fiber_on_another_thread) {
     sennit::runtime one({.workers = 1});
     one.run([] {
         sennit::fiber_local<int> mine([] { return 0; });
@@ -74,8 +74,8 @@ TEST(blocking, is_the_same_fiber_on_another_thread) {
             EXPECT_NE(std::this_thread::get_id(), thread);
             EXPECT_EQ(sennit::this_fiber::get_id(), me);
             EXPECT_EQ(*mine, 9);
-            EXPECT_THROW(held.lock(), std::system_error); // it owns the lock
-            sennit::channel<int> one_value(1);            // library calls block the thread here
+            EXPECT_THROW(held.lock(), std::system_error); // The fiber owns the lock.
+            sennit::channel<int> one_value(1);            // Library calls block the thread here.
             std::thread other([&] { one_value.push(3); });
             EXPECT_EQ(one_value.pop(), 3);
             other.join();
@@ -83,12 +83,12 @@ TEST(blocking, is_the_same_fiber_on_another_thread) {
     });
 }
 
-TEST(blocking, is_a_plain_call_on_other_threads) {
+TEST(blocking, blocking_is_plain_call_outside_workers) {
     const auto thread = std::this_thread::get_id();
     EXPECT_TRUE(sennit::blocking([&] { return std::this_thread::get_id() == thread; }));
 }
 
-TEST(blocking, helpers_are_joined_with_their_runtime) {
+TEST(blocking, runtime_destructor_joins_helper_threads) {
     for (int i = 0; i < 50; ++i) {
         sennit::runtime one({.workers = 1});
         one.run([] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cancellation by nurseries: every blocked call ends, locks do not, nothing outside is touched.
+// Tests cancellation by nurseries: it ends every blocked call, does not interrupt locks, and
+// touches nothing outside the nursery.
 #include "blocked_calls.hpp"
 
 #include <sennit/fiber.hpp>
@@ -18,7 +19,7 @@ using namespace std::chrono_literals;
 class cancellation : public on_workers {};
 SENNIT_ON_WORKERS(cancellation);
 
-// Whether the call threw `cancelled`, which it then passes on.
+// Counts a call that throws `cancelled`, and rethrows the exception.
 template <class Call>
 void call_and_note(Call&& call, std::atomic<int>& cancelled) {
     try {
@@ -29,7 +30,7 @@ void call_and_note(Call&& call, std::atomic<int>& cancelled) {
     }
 }
 
-TEST_P(cancellation, ends_every_blocked_call) {
+TEST_P(cancellation, cancellation_ends_every_blocked_call) {
     for (const blocked_call& what : blocked_calls) {
         runtime.run([&] {
             std::atomic<bool> about{false};
@@ -45,7 +46,7 @@ TEST_P(cancellation, ends_every_blocked_call) {
     }
 }
 
-TEST_P(cancellation, by_a_siblings_error_ends_every_blocked_call) {
+TEST_P(cancellation, error_of_sibling_ends_every_blocked_call) {
     for (const blocked_call& what : blocked_calls) {
         runtime.run([&] {
             std::atomic<bool> about{false};
@@ -62,10 +63,10 @@ TEST_P(cancellation, by_a_siblings_error_ends_every_blocked_call) {
     }
 }
 
-TEST_P(cancellation, that_came_before_ends_every_call_that_would_block) {
+TEST_P(cancellation, earlier_cancellation_ends_every_blocking_call) {
     for (const blocked_call& what : blocked_calls) {
         if (std::string(what.name) == "nested_nursery")
-            continue; // its child does not start, so nothing blocks
+            continue; // The child of this call does not start, so nothing blocks.
         runtime.run([&] {
             std::atomic<int> cancelled{0};
             std::atomic<bool> about{false};
@@ -87,7 +88,7 @@ TEST_P(cancellation, that_came_before_ends_every_call_that_would_block) {
     }
 }
 
-TEST_P(cancellation, reaches_what_children_have_in_nurseries_of_their_own) {
+TEST_P(cancellation, cancellation_reaches_nested_nurseries) {
     runtime.run([] {
         std::atomic<int> cancelled{0}, blocked{0};
         const auto leaf = [&] {
@@ -119,7 +120,7 @@ TEST_P(cancellation, reaches_what_children_have_in_nurseries_of_their_own) {
     });
 }
 
-TEST_P(cancellation, of_an_inner_nursery_leaves_the_outer_one_alone) {
+TEST_P(cancellation, cancelled_inner_nursery_leaves_outer_nursery_alone) {
     runtime.run([] {
         sennit::event go;
         std::atomic<int> ended{0};
@@ -134,7 +135,8 @@ TEST_P(cancellation, of_an_inner_nursery_leaves_the_outer_one_alone) {
             inner.start([] { sennit::event().wait(); });
             EXPECT_THROW(inner.join(), std::runtime_error);
             go.set();
-            sennit::this_fiber::sleep_for(1us); // a later blocked call is not disturbed
+            // The cancellation of the inner nursery does not disturb a later blocked call.
+            sennit::this_fiber::sleep_for(1us);
             ++ended;
         });
         outer.join();
@@ -143,7 +145,7 @@ TEST_P(cancellation, of_an_inner_nursery_leaves_the_outer_one_alone) {
     });
 }
 
-TEST_P(cancellation, is_passed_on_by_an_inner_error_that_nobody_catches) {
+TEST_P(cancellation, uncaught_inner_error_cancels_outer_nursery) {
     runtime.run([] {
         std::atomic<int> cancelled{0};
         sennit::nursery outer;
@@ -154,11 +156,12 @@ TEST_P(cancellation, is_passed_on_by_an_inner_error_that_nobody_catches) {
             inner.join();
         });
         EXPECT_THROW(outer.join(), std::runtime_error);
-        EXPECT_LE(cancelled, 1); // it may not have started
+        EXPECT_LE(cancelled, 1); // That child may not have started.
     });
 }
 
-// The lock is held by one who frees it only after the cancellation.
+// Expects that a cancellation does not interrupt `wait`. The wait ends after `free`, which runs
+// after the cancellation.
 template <class Wait, class Free>
 void expect_undisturbed(const char* name, Wait&& wait, Free&& free) {
     std::atomic<bool> about{false};
@@ -181,7 +184,7 @@ void expect_undisturbed(const char* name, Wait&& wait, Free&& free) {
     EXPECT_EQ(cancelled, 1) << name;
 }
 
-TEST_P(cancellation, does_not_interrupt_locks_joins_and_call_once) {
+TEST_P(cancellation, cancellation_does_not_interrupt_locks_joins_and_call_once) {
     runtime.run([] {
         sennit::mutex plain;
         plain.lock();
@@ -216,7 +219,7 @@ TEST_P(cancellation, does_not_interrupt_locks_joins_and_call_once) {
     });
 }
 
-TEST_P(cancellation, does_not_reach_fibers_that_are_no_children) {
+TEST_P(cancellation, cancellation_reaches_only_children) {
     runtime.run([] {
         sennit::event go;
         sennit::fiber free;
@@ -231,7 +234,7 @@ TEST_P(cancellation, does_not_reach_fibers_that_are_no_children) {
     });
 }
 
-TEST_P(cancellation, of_a_join_from_outside_is_thrown_when_all_have_ended) {
+TEST_P(cancellation, cancelled_join_throws_after_all_children_have_ended) {
     runtime.run([] {
         std::atomic<int> alive{0}, cancelled{0};
         sennit::nursery outer;
@@ -259,7 +262,7 @@ TEST_P(cancellation, of_a_join_from_outside_is_thrown_when_all_have_ended) {
     });
 }
 
-TEST_P(cancellation, races_with_starts_blocks_ends_and_errors) {
+TEST_P(cancellation, cancellation_races_with_starts_waits_ends_and_errors) {
     runtime.run([] {
         std::atomic<int> alive{0};
         for (int i = 0; i < race_rounds; ++i) {

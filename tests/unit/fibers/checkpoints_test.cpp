@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that give way by themselves. There is one worker and no watchdog: a loop that did not would
-// hang its test.
+// Tests loops that yield by themselves. The runtime has one worker and no watchdog, so a loop that
+// did not yield would hang its test.
 #include <sennit/channel.hpp>
 #include <sennit/checkpoints.hpp>
 #include <sennit/event.hpp>
@@ -27,8 +27,8 @@ protected:
     sennit::runtime runtime{{.workers = 1, .max_spare_workers = 0}};
 };
 
-// Two that take turns by a counter, and neither yields nor blocks.
-TEST_F(checkpoints, let_two_spinning_fibers_take_turns) {
+// Two fibers alternate by a counter. Neither of them yields or blocks explicitly.
+TEST_F(checkpoints, two_spinning_fibers_alternate) {
     constexpr int turns = 50;
     std::atomic<int> turn{0};
     const auto spin = [&](int me) {
@@ -42,8 +42,8 @@ TEST_F(checkpoints, let_two_spinning_fibers_take_turns) {
     EXPECT_EQ(turn, 2 * turns);
 }
 
-// Each form of the loop waits for what only another fiber can do.
-TEST_F(checkpoints, are_in_every_form_of_a_loop) {
+// Each form of the loop waits for an event that only another fiber can cause.
+TEST_F(checkpoints, every_form_of_loop_yields) {
     runtime.run([] {
         const auto until_set = [](auto&& loop) {
             std::atomic<bool> set{false};
@@ -75,7 +75,7 @@ TEST_F(checkpoints, are_in_every_form_of_a_loop) {
     });
 }
 
-TEST_F(checkpoints, let_timers_and_work_from_outside_come) {
+TEST_F(checkpoints, loop_lets_timers_and_outside_work_run) {
     runtime.run([this] {
         std::atomic<bool> woken{false}, posted{false};
         sennit::fiber sleeper([&] {
@@ -90,7 +90,7 @@ TEST_F(checkpoints, let_timers_and_work_from_outside_come) {
     });
 }
 
-TEST_F(checkpoints, end_a_loop_that_is_cancelled) {
+TEST_F(checkpoints, cancellation_ends_loop) {
     runtime.run([] {
         EXPECT_THROW(sennit::with_timeout(1ms,
                                           [] {
@@ -106,8 +106,8 @@ TEST_F(checkpoints, end_a_loop_that_is_cancelled) {
     });
 }
 
-// Passes that take much longer than those before: the clock is looked at soon again.
-TEST_F(checkpoints, keep_up_with_passes_that_become_slow) {
+// These passes take much longer than earlier passes, so the loop must read the clock soon again.
+TEST_F(checkpoints, loop_adapts_to_slower_passes) {
     runtime.run([] {
         std::atomic<int> others{0};
         std::atomic<bool> end{false};
@@ -118,11 +118,11 @@ TEST_F(checkpoints, keep_up_with_passes_that_become_slow) {
             }
         });
         int passes = 0;
-        SENNIT_FOR(int i = 0; i < 20'000; ++i) { // fast ones
+        SENNIT_FOR(int i = 0; i < 20'000; ++i) { // Fast passes.
             ++passes;
         }
         const int before = others;
-        SENNIT_FOR(int i = 0; i < 1; ++i) { // nested
+        SENNIT_FOR(int i = 0; i < 1; ++i) { // The loop is nested.
             SENNIT_WHILE(others.load() < before + 3) {
                 const auto until = std::chrono::steady_clock::now() + 300us;
                 while (std::chrono::steady_clock::now() < until) {
@@ -134,18 +134,18 @@ TEST_F(checkpoints, keep_up_with_passes_that_become_slow) {
     });
 }
 
-// ---- they are loops like others
+// ---- checkpointed loops behave like plain loops
 
-TEST_F(checkpoints, change_nothing_of_what_a_loop_does) {
+TEST_F(checkpoints, checkpointed_loop_behaves_like_plain_loop) {
     std::vector<int> numbers(100);
     std::iota(numbers.begin(), numbers.end(), 0);
     int sum = 0;
     for (int& each : sennit::checkpointed(numbers)) sum += each++;
     EXPECT_EQ(sum, 4950);
-    EXPECT_EQ(numbers.back(), 100); // elements, not copies
+    EXPECT_EQ(numbers.back(), 100); // The loop visits the elements themselves, not copies.
     sum = 0;
     for (const int each : sennit::checkpointed(std::list{1, 2, 3}))
-        sum += each; // a range that is kept
+        sum += each; // The loop keeps the range alive.
     EXPECT_EQ(sum, 6);
     for (const int each : sennit::checkpointed(std::vector<int>())) sum += each;
     EXPECT_EQ(sum, 6);

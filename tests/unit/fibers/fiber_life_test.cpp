@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber: names, identities, joins with a time limit, great numbers, and how a program ends that
-// misuses one.
+// Tests the lives of fibers: names, ids, joins with a time limit, large numbers of fibers, and the
+// end of a program that misuses a fiber.
 #include "on_workers.hpp"
 
 #include <sennit/event.hpp>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 class fiber_life : public on_workers {};
 SENNIT_ON_WORKERS(fiber_life);
 
-TEST_P(fiber_life, has_a_name_of_at_most_23_characters) {
+TEST_P(fiber_life, name_has_at_most_23_characters) {
     runtime.run([] {
         const auto name = [](std::string_view given) {
             sennit::fiber one({.name = given},
@@ -40,7 +40,7 @@ TEST_P(fiber_life, has_a_name_of_at_most_23_characters) {
     });
 }
 
-TEST_P(fiber_life, has_an_id_that_nobody_else_has) {
+TEST_P(fiber_life, every_fiber_has_unique_id) {
     using id = sennit::fiber::id;
     constexpr int count = 1000;
     std::set<id> ordered;
@@ -79,7 +79,7 @@ TEST_P(fiber_life, has_an_id_that_nobody_else_has) {
     EXPECT_EQ(std::hash<id>()(*ordered.begin()), std::hash<id>()(id(*ordered.begin())));
 }
 
-TEST_P(fiber_life, has_one_id_whoever_asks_first) {
+TEST_P(fiber_life, racing_readers_get_one_id) {
     runtime.run([] {
         for (int i = 0; i < race_rounds; ++i) {
             sennit::fiber one([] { return sennit::this_fiber::get_id(); });
@@ -87,7 +87,7 @@ TEST_P(fiber_life, has_one_id_whoever_asks_first) {
             ASSERT_EQ(one.join<sennit::fiber::id>(), outside) << "round " << i;
         }
     });
-    for (int i = 0; i < race_rounds / 10; ++i) { // a thread and a worker, asked at the same time
+    for (int i = 0; i < race_rounds / 10; ++i) { // A thread and the fiber ask at the same time.
         std::atomic<bool> began{false};
         sennit::fiber one({.runtime = &runtime}, [&] {
             began = true;
@@ -100,7 +100,7 @@ TEST_P(fiber_life, has_one_id_whoever_asks_first) {
     }
 }
 
-TEST_P(fiber_life, stays_joinable_when_a_join_has_timed_out) {
+TEST_P(fiber_life, fiber_stays_joinable_after_timed_out_join) {
     const auto body = [] {
         sennit::event go;
         sennit::fiber one([&] { return go.wait(), 5; });
@@ -124,7 +124,7 @@ TEST_P(fiber_life, stays_joinable_when_a_join_has_timed_out) {
     body();
 }
 
-TEST_P(fiber_life, ends_once_in_a_race_of_the_end_against_a_timed_join) {
+TEST_P(fiber_life, timed_join_races_end_of_fiber) {
     runtime.run([] {
         int timed_out = 0, joined = 0;
         for (int i = 0; i < race_rounds; ++i) {
@@ -144,7 +144,7 @@ TEST_P(fiber_life, ends_once_in_a_race_of_the_end_against_a_timed_join) {
     });
 }
 
-TEST_P(fiber_life, is_made_a_hundred_thousand_times_before_the_first_is_joined) {
+TEST_P(fiber_life, hundred_thousand_fibers_start_before_first_join) {
     constexpr int count = 100'000;
     std::atomic<int> ran{0};
     const auto body = [&] {
@@ -160,7 +160,7 @@ TEST_P(fiber_life, is_made_a_hundred_thousand_times_before_the_first_is_joined) 
     EXPECT_EQ(ran, 2 * count);
 }
 
-TEST_P(fiber_life, lets_thousands_be_blocked_at_once) {
+TEST_P(fiber_life, thousands_of_fibers_block_at_once) {
     constexpr int count = 2000;
     runtime.run([] {
         std::atomic<int> blocked{0};
@@ -186,7 +186,7 @@ int tree(int depth) {
     return left.join<int>() + right.join<int>();
 }
 
-TEST_P(fiber_life, joins_its_own_fibers_to_any_depth) {
+TEST_P(fiber_life, fibers_join_children_to_any_depth) {
     EXPECT_EQ(runtime.run([] { return tree(12); }), 1 << 12);
 }
 
@@ -195,7 +195,7 @@ protected:
     void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
-TEST_F(fiber_death_test, an_exception_of_a_detached_fiber_ends_the_program_with_its_name) {
+TEST_F(fiber_death_test, exception_of_detached_fiber_ends_program) {
     EXPECT_DEATH(sennit::runtime({.workers = 1}).run([] {
         sennit::event go;
         sennit::fiber one({.name = "culprit"}, [&] {
@@ -209,7 +209,7 @@ TEST_F(fiber_death_test, an_exception_of_a_detached_fiber_ends_the_program_with_
                  "sennit: \\[SNT-111\\] an exception left fiber 'culprit' .*, which was detached");
 }
 
-TEST_F(fiber_death_test, also_when_it_had_ended_before_it_was_detached) {
+TEST_F(fiber_death_test, exception_of_fiber_detached_after_its_end_ends_program) {
     EXPECT_DEATH(sennit::runtime({.workers = 1}).run([] {
         sennit::fiber one({.name = "culprit", .policy = sennit::launch::now},
                           [] { throw std::runtime_error("x"); });
@@ -218,7 +218,7 @@ TEST_F(fiber_death_test, also_when_it_had_ended_before_it_was_detached) {
                  "sennit: \\[SNT-111\\] an exception left fiber 'culprit' .*, which was detached");
 }
 
-TEST_F(fiber_death_test, an_exception_that_nobody_joins_ends_the_program) {
+TEST_F(fiber_death_test, exception_of_unjoined_fiber_ends_program) {
     EXPECT_DEATH(sennit::runtime({.workers = 2}).run([] {
         sennit::fiber one({.name = "culprit"}, [] { throw std::runtime_error("x"); });
     }),
@@ -232,7 +232,7 @@ TEST_F(fiber_death_test, an_exception_that_nobody_joins_ends_the_program) {
         "sennit: \\[SNT-111\\] an exception left fiber '' .*, which was destroyed without join");
 }
 
-TEST_F(fiber_death_test, a_fiber_that_destroys_its_own_handle_ends_the_program) {
+TEST_F(fiber_death_test, fiber_that_destroys_its_own_handle_ends_program) {
     EXPECT_DEATH(sennit::runtime({.workers = 1}).run([] {
         sennit::fiber one;
         one = sennit::fiber([&] { one = sennit::fiber(); });
@@ -242,8 +242,9 @@ TEST_F(fiber_death_test, a_fiber_that_destroys_its_own_handle_ends_the_program) 
                  "[0-9]+, .*fiber\\.cpp");
 }
 
-// In a process of its own: to take an address for the value would be no end of trouble in this one.
-TEST_F(fiber_death_test, join_tells_a_reference_from_a_value) {
+// The test runs in its own process, because a join that took the address for the value could
+// corrupt this process.
+TEST_F(fiber_death_test, join_distinguishes_reference_from_value) {
     const auto told = [] {
         return sennit::runtime({.workers = 1}).run([] {
             static int value = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber_local: one value for each activity, destroyed with it.
+// Tests fiber_local: each strand has its own value, which is destroyed with the strand.
 #include "sennit/fiber_local.hpp"
 
 #include "sennit/channel.hpp"
@@ -28,7 +28,7 @@ struct counted {
     int value = 0;
 };
 
-TEST(fiber_local, gives_each_fiber_a_value_of_its_own) {
+TEST(fiber_local, each_fiber_has_its_own_value) {
     sennit::runtime two({.workers = 2});
     sennit::fiber_local<int> mine([] { return 7; });
     two.run([&] {
@@ -39,7 +39,7 @@ TEST(fiber_local, gives_each_fiber_a_value_of_its_own) {
                 EXPECT_EQ(*mine, 7);
                 *mine = i;
                 for (int k = 0; k < 10; ++k) {
-                    sennit::this_fiber::yield(); // may go on in another thread
+                    sennit::this_fiber::yield(); // The fiber may continue in another thread.
                     EXPECT_EQ(*mine, i);
                 }
             });
@@ -48,7 +48,7 @@ TEST(fiber_local, gives_each_fiber_a_value_of_its_own) {
     });
 }
 
-TEST(fiber_local, is_made_at_first_use_and_gone_before_the_join_returns) {
+TEST(fiber_local, value_is_created_at_first_use_and_destroyed_before_join_returns) {
     sennit::runtime two({.workers = 2});
     sennit::fiber_local<counted> mine;
     counted::made = 0;
@@ -68,7 +68,7 @@ TEST(fiber_local, is_made_at_first_use_and_gone_before_the_join_returns) {
     EXPECT_EQ(counted::made, 1000);
 }
 
-TEST(fiber_local, values_are_destroyed_newest_first_and_may_use_others) {
+TEST(fiber_local, values_are_destroyed_newest_first_and_may_use_other_values) {
     static std::string order;
     order.clear();
     static sennit::fiber_local<std::shared_ptr<int>> helper(
@@ -80,7 +80,7 @@ TEST(fiber_local, values_are_destroyed_newest_first_and_may_use_others) {
         ~last_words() {
             if (!name) return;
             order += name;
-            EXPECT_EQ(**helper, 5); // made anew where it is gone already
+            EXPECT_EQ(**helper, 5); // The helper's value is created again if it is gone already.
         }
     };
     sennit::fiber_local<last_words> a([] { return last_words("a"); });
@@ -97,7 +97,7 @@ TEST(fiber_local, values_are_destroyed_newest_first_and_may_use_others) {
     EXPECT_EQ(order, "ba");
 }
 
-TEST(fiber_local, reset_destroys_the_value_and_the_next_use_makes_another) {
+TEST(fiber_local, reset_destroys_value_and_next_use_creates_another) {
     sennit::runtime one({.workers = 1});
     sennit::fiber_local<int> mine([] { return 3; });
     one.run([&] {
@@ -110,7 +110,7 @@ TEST(fiber_local, reset_destroys_the_value_and_the_next_use_makes_another) {
     });
 }
 
-TEST(fiber_local, works_in_threads_and_ends_with_them) {
+TEST(fiber_local, value_of_thread_is_destroyed_with_thread) {
     sennit::fiber_local<counted> mine;
     std::thread([&] {
         mine->value = 1;
@@ -119,7 +119,7 @@ TEST(fiber_local, works_in_threads_and_ends_with_them) {
     EXPECT_EQ(counted::alive, 0);
 }
 
-TEST(fiber_local, is_not_shared_between_a_parent_and_its_stolen_children) {
+TEST(fiber_local, parent_does_not_share_value_with_stolen_child) {
     sennit::runtime two({.workers = 2});
     sennit::fiber_local<int> mine([] { return 0; });
     two.run([&] {
@@ -127,8 +127,8 @@ TEST(fiber_local, is_not_shared_between_a_parent_and_its_stolen_children) {
         std::atomic<int> here{0};
         sennit::fork_each(2, [&](std::size_t) {
             ++here;
-            while (here < 2)
-                sennit::this_fiber::checkpoint(); // both at once: one of them is stolen
+            // Both children run at the same time, so one of them is stolen.
+            while (here < 2) sennit::this_fiber::checkpoint();
             EXPECT_TRUE(*mine == 1 || *mine == 0);
             *mine += 10;
         });
@@ -136,7 +136,7 @@ TEST(fiber_local, is_not_shared_between_a_parent_and_its_stolen_children) {
     });
 }
 
-TEST(fiber_local, a_maker_that_throws_leaves_no_value) {
+TEST(fiber_local, throwing_maker_leaves_no_value) {
     sennit::runtime one({.workers = 1});
     sennit::fiber_local<int> mine([]() -> int { throw std::runtime_error("no"); });
     one.run([&] {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the interface of sennit::fiber: construction, results, join, stop requests, detach, move.
 #include "on_workers.hpp"
 
 #include <sennit/detail/core/verbs.hpp>
@@ -20,7 +21,7 @@ using namespace std::chrono_literals;
 class fiber : public on_workers {};
 SENNIT_ON_WORKERS(fiber);
 
-TEST_P(fiber, calls_its_function_with_copies_of_the_arguments) {
+TEST_P(fiber, fiber_calls_function_with_copies_of_arguments) {
     runtime.run([] {
         int seen = 0, original = 1;
         sennit::fiber([&seen](int value, int& referred) { seen = value + referred; }, original,
@@ -44,7 +45,7 @@ TEST_P(fiber, calls_its_function_with_copies_of_the_arguments) {
     });
 }
 
-TEST_P(fiber, destroys_closure_and_arguments_before_join_returns) {
+TEST_P(fiber, closure_and_arguments_are_destroyed_before_join_returns) {
     auto token = std::make_shared<int>(1);
     runtime.run([&] {
         sennit::fiber one([token](std::shared_ptr<int>) {}, token);
@@ -56,7 +57,7 @@ TEST_P(fiber, destroys_closure_and_arguments_before_join_returns) {
     EXPECT_EQ(token.use_count(), 1);
 }
 
-TEST_P(fiber, is_not_started_when_copying_its_function_throws) {
+TEST_P(fiber, fiber_does_not_start_if_copying_its_function_throws) {
     struct refusing {
         refusing() = default;
         refusing(const refusing&) { throw std::runtime_error("copy"); }
@@ -70,7 +71,7 @@ TEST_P(fiber, is_not_started_when_copying_its_function_throws) {
 
 int global = 0;
 
-TEST_P(fiber, hands_its_result_of_any_kind_to_join) {
+TEST_P(fiber, join_returns_result_of_any_kind) {
     const auto body = [] {
         EXPECT_EQ(sennit::fiber([] { return 42; }).join<int>(), 42);
         EXPECT_EQ(
@@ -78,13 +79,13 @@ TEST_P(fiber, hands_its_result_of_any_kind_to_join) {
             4);
         EXPECT_EQ(&sennit::fiber([]() -> int& { return global; }).join<int&>(), &global);
         sennit::fiber([] {}).join<void>();
-        sennit::fiber([] { return 1; }).join(); // nobody need take it
+        sennit::fiber([] { return 1; }).join(); // A join need not take the result.
     };
     runtime.run(body);
     body();
 }
 
-TEST_P(fiber, throws_bad_cast_for_another_type_and_stays_joinable) {
+TEST_P(fiber, join_with_wrong_type_throws_and_fiber_stays_joinable) {
     runtime.run([] {
         sennit::fiber one([] { return 42; });
         EXPECT_THROW((void)one.join<long>(), std::bad_cast);
@@ -115,14 +116,14 @@ void expect_no_stop_state(sennit::fiber& one) {
     EXPECT_FALSE(one.get_stop_token().stop_possible());
 }
 
-TEST_P(fiber, that_is_not_joinable_refuses_join_and_detach) {
+TEST_P(fiber, unjoinable_fiber_refuses_join_and_detach) {
     runtime.run([] {
         sennit::fiber none;
         expect_not_joinable(none);
         expect_no_stop_state(none);
         sennit::fiber one([] {});
         sennit::fiber two(std::move(one));
-        expect_not_joinable(one); // NOLINT: what is moved from is none
+        expect_not_joinable(one); // NOLINT: a moved-from fiber is not joinable
         expect_no_stop_state(one);
         two.join();
         expect_not_joinable(two);
@@ -132,7 +133,8 @@ TEST_P(fiber, that_is_not_joinable_refuses_join_and_detach) {
     });
 }
 
-// What std::jthread does, with the same expectations.
+// Expects the behaviour of std::jthread. The template checks std::jthread and sennit::fiber with
+// one set of expectations.
 template <class Thread>
 void expect_stop_state_stays() {
     {
@@ -146,7 +148,7 @@ void expect_stop_state_stays() {
         EXPECT_TRUE(before.stop_requested());
         Thread moved(std::move(asked));
         EXPECT_EQ(moved.get_stop_source(), before);
-        EXPECT_FALSE(asked.get_stop_source().stop_possible()); // NOLINT: moved from
+        EXPECT_FALSE(asked.get_stop_source().stop_possible()); // NOLINT: the fiber was moved from
         Thread other;
         swap(moved, other);
         EXPECT_EQ(other.get_stop_source(), before);
@@ -158,7 +160,7 @@ void expect_stop_state_stays() {
         EXPECT_EQ(moved.get_stop_token(), before.get_token());
     }
     {
-        Thread quiet([] {}); // nobody asks before it is joined
+        Thread quiet([] {}); // No caller asks for the stop state before the join.
         quiet.join();
         const std::stop_token token = quiet.get_stop_token();
         EXPECT_TRUE(token.stop_possible());
@@ -168,7 +170,8 @@ void expect_stop_state_stays() {
         EXPECT_FALSE(quiet.request_stop());
     }
     {
-        Thread stopped([] {}); // nobody asks for the state before it is asked to stop and joined
+        // No caller asks for the stop state before the stop request and the join.
+        Thread stopped([] {});
         EXPECT_TRUE(stopped.request_stop());
         stopped.join();
         Thread moved(std::move(stopped));
@@ -186,7 +189,7 @@ void expect_stop_state_stays() {
     }
 }
 
-TEST_P(fiber, keeps_its_stop_state_when_it_is_joined) {
+TEST_P(fiber, fiber_keeps_stop_state_after_join) {
     expect_stop_state_stays<std::jthread>();
     expect_stop_state_stays<sennit::fiber>();
     runtime.run([] { expect_stop_state_stays<sennit::fiber>(); });
@@ -202,14 +205,14 @@ TEST_P(fiber, keeps_its_stop_state_when_it_is_joined) {
     });
 }
 
-TEST_P(fiber, hears_of_a_stop_after_it_is_detached) {
+TEST_P(fiber, detached_fiber_sees_stop_request) {
     sennit::latch heard(2);
     runtime.run([&] {
         sennit::fiber one([&](std::stop_token stop) {
             yield_until([&] { return stop.stop_requested(); });
             heard.count_down();
         });
-        sennit::fiber two([&] { // it does not ask for a token before
+        sennit::fiber two([&] { // This fiber asks for no token before the stop request.
             const std::stop_token stop = sennit::this_fiber::get_stop_token();
             yield_until([&] { return stop.stop_requested(); });
             heard.count_down();
@@ -221,12 +224,12 @@ TEST_P(fiber, hears_of_a_stop_after_it_is_detached) {
         EXPECT_FALSE(two.request_stop());
         sennit::fiber three([] {});
         std::move(three).detach();
-        expect_no_stop_state(three); // NOLINT: said to be a temporary
+        expect_no_stop_state(three); // NOLINT: the fiber was not moved from, only detached
     });
     heard.wait();
 }
 
-TEST_P(fiber, that_joins_itself_is_told) {
+TEST_P(fiber, fiber_that_joins_itself_gets_error) {
     runtime.run([] {
         sennit::fiber one;
         sennit::event assigned;
@@ -241,7 +244,7 @@ TEST_P(fiber, that_joins_itself_is_told) {
     });
 }
 
-TEST_P(fiber, moves_and_swaps_with_all_it_is) {
+TEST_P(fiber, move_and_swap_transfer_whole_state) {
     runtime.run([] {
         sennit::event go;
         sennit::fiber a({.name = "a"}, [&] { return go.wait(), 1; });
@@ -265,7 +268,7 @@ TEST_P(fiber, moves_and_swaps_with_all_it_is) {
     });
 }
 
-TEST_P(fiber, that_is_assigned_to_or_destroyed_is_asked_to_stop_and_joined) {
+TEST_P(fiber, assignment_and_destruction_stop_and_join_fiber) {
     runtime.run([] {
         std::atomic<int> ended{0};
         const auto until_stopped = [&](std::stop_token stop) {
@@ -284,7 +287,7 @@ TEST_P(fiber, that_is_assigned_to_or_destroyed_is_asked_to_stop_and_joined) {
     });
 }
 
-TEST_P(fiber, passes_an_exception_to_whoever_joins) {
+TEST_P(fiber, join_rethrows_exception_of_fiber) {
     const auto body = [] {
         const auto thrower = []() -> int { throw std::runtime_error("x"); };
         sennit::fiber a(thrower), b(thrower), c(thrower);
@@ -297,7 +300,7 @@ TEST_P(fiber, passes_an_exception_to_whoever_joins) {
     body();
 }
 
-TEST_P(fiber, that_has_not_started_keeps_a_request_to_stop) {
+TEST_P(fiber, unstarted_fiber_keeps_stop_request) {
     runtime.run([&] {
         for (int i = 0; i < 100; ++i) {
             sennit::fiber one([](std::stop_token stop) {
@@ -317,7 +320,7 @@ TEST_P(fiber, that_has_not_started_keeps_a_request_to_stop) {
     });
 }
 
-TEST_P(fiber, calls_stop_callbacks_in_whoever_requests_the_stop) {
+TEST_P(fiber, request_stop_calls_stop_callbacks) {
     runtime.run([] {
         sennit::event stopped;
         sennit::fiber one([&](std::stop_token stop) {
@@ -330,20 +333,20 @@ TEST_P(fiber, calls_stop_callbacks_in_whoever_requests_the_stop) {
     });
 }
 
-TEST_P(fiber, goes_on_by_itself_when_detached) {
+TEST_P(fiber, detached_fiber_continues) {
     constexpr int count = 200;
     sennit::latch ended(2 * count);
     runtime.run([&] {
         for (int i = 0; i < count; ++i) {
             sennit::fiber([&] { ended.count_down(); }).detach();
             sennit::fiber one({.policy = sennit::launch::now}, [&] { ended.count_down(); });
-            one.detach(); // also when it has ended
+            one.detach(); // The fiber may have ended already.
         }
     });
     ended.wait();
 }
 
-TEST_P(fiber, is_created_joined_and_woken_from_plain_threads) {
+TEST_P(fiber, plain_threads_create_join_and_wake_fiber) {
     sennit::event go(sennit::event::mode::auto_reset);
     for (int i = 0; i < 100; ++i) {
         sennit::fiber one({.runtime = &runtime}, [&, i] {
@@ -358,7 +361,7 @@ TEST_P(fiber, is_created_joined_and_woken_from_plain_threads) {
     }
 }
 
-TEST_P(fiber, runs_on_the_runtime_it_is_given_or_on_its_makers) {
+TEST_P(fiber, fiber_runs_on_given_runtime_or_on_runtime_of_parent) {
     sennit::runtime other({.workers = 1});
     runtime.run([&] {
         const auto where = [] { return sennit::sched::current_runtime(); };
@@ -374,7 +377,7 @@ TEST_P(fiber, runs_on_the_runtime_it_is_given_or_on_its_makers) {
               &sennit::default_runtime().core());
 }
 
-TEST_P(fiber, launched_now_runs_before_its_maker_goes_on) {
+TEST_P(fiber, fiber_launched_now_runs_before_parent_continues) {
     runtime.run([&] {
         for (int i = 0; i < 100; ++i) {
             std::atomic<bool> began{false};
@@ -383,7 +386,8 @@ TEST_P(fiber, launched_now_runs_before_its_maker_goes_on) {
                 began = true;
                 go.wait();
             });
-            if (GetParam() == 1) { // else another worker may take the maker while the fiber begins
+            // With more workers, another worker may take the parent while the fiber begins.
+            if (GetParam() == 1) {
                 EXPECT_TRUE(began);
             }
             go.set();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtimes between which fibers move: they end, they have policies and orders, they are
-// reported.
+// Tests fibers that migrate between runtimes that end, that have different policies and orders, and
+// that are dumped.
 #include "race_rounds.hpp"
 #include "runtime_here.hpp"
 
@@ -28,7 +28,7 @@ using sennit::this_fiber::migrate_to;
 
 // ---- runtimes that end
 
-TEST(migratable_fibers, outlive_the_runtime_that_they_leave) {
+TEST(migratable_fibers, fiber_outlives_runtime_that_it_left) {
     sennit::runtime there({.workers = 1});
     for (int round = 0; round < 50; ++round) {
         std::optional<sennit::runtime> first;
@@ -53,8 +53,8 @@ TEST(migratable_fibers, outlive_the_runtime_that_they_leave) {
     }
 }
 
-// The worker that it left may still be on its way out of the post.
-TEST(migratable_fibers, are_joined_and_their_new_runtime_destroyed_at_once) {
+// The worker that the fiber left may still be posting it to the new runtime.
+TEST(migratable_fibers, new_runtime_is_destroyed_immediately_after_join) {
     sennit::runtime here({.workers = 2});
     for (int round = 0; round < 200; ++round) {
         sennit::runtime there({.workers = 1});
@@ -63,7 +63,7 @@ TEST(migratable_fibers, are_joined_and_their_new_runtime_destroyed_at_once) {
     }
 }
 
-TEST(migratable_fibers, are_ended_by_their_new_runtimes_end) {
+TEST(migratable_fibers, destructor_of_new_runtime_ends_fiber) {
     sennit::runtime here({.workers = 1});
     std::atomic<bool> ended{false};
     sennit::event arrived;
@@ -82,7 +82,7 @@ TEST(migratable_fibers, are_ended_by_their_new_runtimes_end) {
 
 // ---- policies and orders
 
-TEST(migratable_fibers, go_between_all_policies) {
+TEST(migratable_fibers, fibers_migrate_between_all_policies) {
     std::vector<std::unique_ptr<sennit::runtime>> all;
     for (const auto policy : {sennit::scheduling::round_robin, sennit::scheduling::stealing,
                               sennit::scheduling::sharing, sennit::scheduling::round_robin})
@@ -106,11 +106,11 @@ TEST(migratable_fibers, go_between_all_policies) {
     for (auto& one : fibers) one.join();
 }
 
-TEST(migratable_fibers, arrive_in_the_order_that_they_find) {
+TEST(migratable_fibers, arriving_fibers_run_in_order_of_new_runtime) {
     sennit::runtime here({.workers = 1});
     sennit::runtime there({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
     std::string order;
-    there.run([&] { // its worker is taken until all have arrived
+    there.run([&] { // The only worker is occupied until all fibers have arrived.
         std::atomic<int> leaving{0};
         std::vector<sennit::fiber> all;
         const auto goes = [&](char who) {
@@ -121,7 +121,7 @@ TEST(migratable_fibers, arrive_in_the_order_that_they_find) {
             };
         };
         all.emplace_back(sennit::fiber_attributes{.runtime = &here, .migratable = true},
-                         goes('c')); // counts as 0
+                         goes('c')); // Its priority counts as 0.
         all.emplace_back(
             sennit::fiber_attributes{.runtime = &here, .priority = 3, .migratable = true},
             goes('b'));
@@ -131,15 +131,14 @@ TEST(migratable_fibers, arrive_in_the_order_that_they_find) {
         all.emplace_back(sennit::fiber_attributes{.runtime = &here, .migratable = true}, goes('a'));
         all.back().set_priority(5);
         while (leaving != 4) std::this_thread::yield();
-        std::thread([&] {
-            here.run([] {});
-        }).join(); // it has one worker, which has posted the last one before
+        // The only worker of `here` has posted the last fiber before it runs this function.
+        std::thread([&] { here.run([] {}); }).join();
         for (auto& one : all) one.join();
     });
     EXPECT_EQ(order, "abcd");
 }
 
-TEST(migratable_fibers, have_priorities_that_are_changed_while_they_move) {
+TEST(migratable_fibers, priority_changes_during_migration) {
     const auto by_priority = [] {
         return sennit::runtime_options{.workers = 1,
                                        .order = sennit::make_order<sennit::priority_order>};
@@ -164,7 +163,7 @@ TEST(migratable_fibers, have_priorities_that_are_changed_while_they_move) {
 
 // ---- reports
 
-TEST(migratable_fibers, are_told_as_begun_where_they_wait_for_their_turn) {
+TEST(migratable_fibers, dump_shows_migrated_fiber_as_ready) {
     sennit::runtime here({.workers = 1}), there({.workers = 1});
     std::atomic<bool> taken{false}, over{false};
     sennit::fiber busy({.runtime = &there}, [&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers that change their runtime for good: fiber_attributes::migratable, this_fiber::migrate_to.
+// Tests fibers that change their runtime for good: fiber_attributes::migratable,
+// this_fiber::migrate_to.
 #include "on_workers.hpp"
 #include "runtime_here.hpp"
 
@@ -32,7 +33,8 @@ namespace {
 using namespace std::chrono_literals;
 using sennit::this_fiber::migrate_to;
 
-// From `here`, with as many workers as the parameter says, to `there`, with others.
+// Fibers migrate from `here`, whose number of workers is the parameter, to `there`. Both runtimes
+// have four workers together.
 class migratable_fiber : public testing::TestWithParam<unsigned> {
 protected:
     sennit::runtime here{{.workers = GetParam(), .name = "here"}};
@@ -49,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(workers, migratable_fiber, testing::Values(1u, 2u, 3u),
                              return std::string(1, 'w').append(std::to_string(test.param));
                          });
 
-TEST_P(migratable_fiber, goes_there_and_back_many_times) {
+TEST_P(migratable_fiber, fiber_migrates_back_and_forth) {
     int moved = 0;
     sennit::fiber one(moves, [&] {
         for (int i = 0; i < 500; ++i) {
@@ -63,7 +65,7 @@ TEST_P(migratable_fiber, goes_there_and_back_many_times) {
     EXPECT_EQ(moved, 1000);
 }
 
-TEST_P(migratable_fiber, stays_at_once_where_it_is) {
+TEST_P(migratable_fiber, migration_to_current_runtime_does_nothing) {
     sennit::fiber one(moves, [&] {
         const auto runs = here.metrics().tasks_run;
         migrate_to(here);
@@ -75,7 +77,7 @@ TEST_P(migratable_fiber, stays_at_once_where_it_is) {
     one.join();
 }
 
-TEST_P(migratable_fiber, keeps_what_it_is) {
+TEST_P(migratable_fiber, fiber_keeps_identity_and_locals) {
     static sennit::fiber_local<std::unique_ptr<int>> local([] { return std::make_unique<int>(1); });
     sennit::event asked;
     sennit::fiber one(moves, [&](std::stop_token stop) {
@@ -103,7 +105,7 @@ TEST_P(migratable_fiber, keeps_what_it_is) {
     EXPECT_EQ(one.join<sennit::fiber::id>(), id);
 }
 
-TEST_P(migratable_fiber, destroys_its_locals_once_at_its_end) {
+TEST_P(migratable_fiber, fiber_locals_are_destroyed_once_at_end) {
     struct tells {
         int* gone;
         explicit tells(int* where) : gone(where) {}
@@ -127,13 +129,14 @@ TEST_P(migratable_fiber, destroys_its_locals_once_at_its_end) {
     EXPECT_EQ(gone, 1);
 }
 
-TEST_P(migratable_fiber, sees_its_thread_and_worker_anew) {
+TEST_P(migratable_fiber, fiber_sees_its_new_thread_and_worker) {
     static thread_local int of_this_thread = 0;
-    // Read anew at each call: to the compiler a function does not change its thread.
+    // The volatile pointers make each call compute its result anew. The compiler may assume that a
+    // function does not change its thread.
     static int* (*volatile const mark)() = [] { return &of_this_thread; };
     static std::thread::id (*volatile const thread)() = [] { return std::this_thread::get_id(); };
     sennit::fiber one(moves, [&] {
-        *mark() = 1; // here
+        *mark() = 1; // Marks a thread of `here`.
         const auto before = thread();
         migrate_to(there);
         EXPECT_NE(thread(), before);
@@ -150,7 +153,7 @@ TEST_P(migratable_fiber, sees_its_thread_and_worker_anew) {
     one.join();
 }
 
-TEST_P(migratable_fiber, is_joined_from_either_side_and_while_it_moves) {
+TEST_P(migratable_fiber, fiber_is_joined_from_either_runtime_during_migration) {
     for (int round = 0; round < race_rounds / 100; ++round) {
         const auto body = [&] {
             for (int i = 0; i < round % 4; ++i) migrate_to(i % 2 == 0 ? there : here);
@@ -171,7 +174,7 @@ TEST_P(migratable_fiber, is_joined_from_either_side_and_while_it_moves) {
     }
 }
 
-TEST_P(migratable_fiber, may_be_detached_or_destroyed_while_it_moves) {
+TEST_P(migratable_fiber, fiber_is_detached_or_destroyed_during_migration) {
     std::atomic<int> ended{0};
     constexpr int rounds = race_rounds / 100;
     for (int round = 0; round < rounds; ++round) {
@@ -186,7 +189,7 @@ TEST_P(migratable_fiber, may_be_detached_or_destroyed_while_it_moves) {
     while (ended != 2 * rounds) here.run([] { sennit::this_fiber::yield(); });
 }
 
-TEST_P(migratable_fiber, ends_by_an_exception_after_a_move) {
+TEST_P(migratable_fiber, exception_after_migration_reaches_join) {
     sennit::fiber one(moves, [&] {
         migrate_to(there);
         throw std::runtime_error("lost there");
@@ -199,7 +202,7 @@ TEST_P(migratable_fiber, ends_by_an_exception_after_a_move) {
     }
 }
 
-TEST_P(migratable_fiber, takes_exceptions_in_flight_along) {
+TEST_P(migratable_fiber, exceptions_in_flight_migrate_with_fiber) {
     sennit::fiber one(moves, [&] {
         struct mover {
             sennit::runtime& target;
@@ -231,12 +234,12 @@ TEST_P(migratable_fiber, takes_exceptions_in_flight_along) {
         EXPECT_EQ(std::current_exception(), nullptr);
     });
     one.join();
-    // Nothing of it is left in the runtimes' threads.
+    // No exception is left in the threads of the runtimes.
     here.run([] { EXPECT_EQ(std::current_exception(), nullptr); });
     there.run([] { EXPECT_EQ(std::current_exception(), nullptr); });
 }
 
-TEST_P(migratable_fiber, takes_its_rounding_mode_along) {
+TEST_P(migratable_fiber, rounding_mode_migrates_with_fiber) {
     sennit::fiber one(moves, [&] {
         ASSERT_EQ(std::fesetround(FE_DOWNWARD), 0);
         migrate_to(there);
@@ -250,7 +253,7 @@ TEST_P(migratable_fiber, takes_its_rounding_mode_along) {
     there.run([] { EXPECT_EQ(std::fegetround(), FE_TONEAREST); });
 }
 
-TEST_P(migratable_fiber, holds_its_locks_and_uses_its_channels_on_both_sides) {
+TEST_P(migratable_fiber, fiber_uses_locks_and_channels_in_both_runtimes) {
     sennit::mutex lock;
     int guarded = 0;
     constexpr int each = race_rounds / 100;
@@ -281,7 +284,7 @@ TEST_P(migratable_fiber, holds_its_locks_and_uses_its_channels_on_both_sides) {
     EXPECT_EQ(guarded, 4 * each);
 }
 
-TEST_P(migratable_fiber, may_be_a_nurserys_child) {
+TEST_P(migratable_fiber, nursery_child_migrates) {
     std::atomic<int> cut_short{0};
     here.run([&] {
         sennit::event blocked;
@@ -306,7 +309,7 @@ TEST_P(migratable_fiber, may_be_a_nurserys_child) {
     EXPECT_EQ(cut_short, 1);
 }
 
-TEST_P(migratable_fiber, takes_a_nursery_and_a_coroutine_along) {
+TEST_P(migratable_fiber, nursery_and_coroutine_migrate_with_fiber) {
     sennit::fiber one(moves, [&] {
         sennit::coroutine<void, int> counter([](auto& self) {
             for (int i = 0;; ++i) self.suspend(i);
@@ -332,7 +335,7 @@ TEST_P(migratable_fiber, takes_a_nursery_and_a_coroutine_along) {
     one.join();
 }
 
-TEST_P(migratable_fiber, has_the_stack_it_asks_for) {
+TEST_P(migratable_fiber, fiber_has_requested_stack_size) {
     const auto size = [] { return sennit::this_fiber::stack().size; };
     const auto with = [&](std::size_t bytes) {
         return sennit::fiber({.runtime = &here, .stack_size = bytes, .migratable = true}, size)
@@ -352,7 +355,7 @@ TEST_P(migratable_fiber, has_the_stack_it_asks_for) {
     }
 }
 
-TEST_P(migratable_fiber, is_not_started_when_copying_its_function_throws) {
+TEST_P(migratable_fiber, fiber_does_not_start_if_copying_its_function_throws) {
     struct refusing {
         refusing() = default;
         refusing(const refusing&) { throw std::runtime_error("copy"); }
@@ -362,13 +365,13 @@ TEST_P(migratable_fiber, is_not_started_when_copying_its_function_throws) {
     EXPECT_THROW(sennit::fiber one(moves, function), std::runtime_error);
 }
 
-// ---- misuse: it is told, and the fiber goes on where it is
+// ---- misuse: migrate_to throws, and the fiber continues where it is
 
 void expect_refused(sennit::runtime& to, const std::string& why) {
     auto* const before = sennit::sched::current_runtime();
     try {
         migrate_to(to);
-        ADD_FAILURE() << "it has moved";
+        ADD_FAILURE() << "the fiber has migrated";
     } catch (const std::system_error& error) {
         EXPECT_EQ(error.code(), std::errc::operation_not_permitted);
         EXPECT_EQ(std::string(error.what()).substr(0, why.size()), why);
@@ -383,7 +386,7 @@ const std::string inside =
     "children, a with_timeout, a "
     "coroutine, a blocking call or the destructor of a fiber_local";
 
-TEST_P(migratable_fiber, only_a_migratable_fiber_migrates) {
+TEST_P(migratable_fiber, only_migratable_fiber_migrates) {
     expect_refused(there, none);
     here.run([&] { expect_refused(there, none); });
     sennit::fiber other({.name = "stays", .runtime = &here}, [&] {
@@ -392,18 +395,19 @@ TEST_P(migratable_fiber, only_a_migratable_fiber_migrates) {
     });
     other.join();
     sennit::fiber one(moves, [&] {
-        sennit::fiber child([&] { expect_refused(there, none); }); // it is not, though its maker is
+        // The child is not migratable, though its parent is.
+        sennit::fiber child([&] { expect_refused(there, none); });
         child.join();
     });
     one.join();
 }
 
-TEST_P(migratable_fiber, does_not_move_out_of_what_surrounds_it) {
+TEST_P(migratable_fiber, fiber_does_not_migrate_out_of_enclosing_call) {
     sennit::fiber one(moves, [&] {
         sennit::with_timeout(1h, [&] { expect_refused(there, inside); });
         sennit::coroutine<> inner([&](auto&) { expect_refused(there, inside); });
         inner.resume();
-        if (GetParam() == 1) { // nobody steals the forks
+        if (GetParam() == 1) { // No other worker steals the forks.
             sennit::fork_join([&] { expect_refused(there, inside); }, [] {});
             sennit::fork_each(3, [&](std::size_t i) {
                 if (i == 0) expect_refused(there, inside);
@@ -416,13 +420,13 @@ TEST_P(migratable_fiber, does_not_move_out_of_what_surrounds_it) {
             children.join();
         }
         sennit::blocking([&] { expect_refused(there, inside); });
-        migrate_to(there); // out of all that
+        migrate_to(there); // The fiber has left all enclosing calls.
         EXPECT_TRUE(is_in(there));
     });
     one.join();
 }
 
-TEST_P(migratable_fiber, does_not_move_in_a_stolen_fork) {
+TEST_P(migratable_fiber, stolen_fork_does_not_migrate) {
     if (GetParam() == 1) return;
     sennit::fiber one(moves, [&] {
         std::atomic<bool> stolen{false};
@@ -435,7 +439,7 @@ TEST_P(migratable_fiber, does_not_move_in_a_stolen_fork) {
     one.join();
 }
 
-TEST_P(migratable_fiber, does_not_move_when_it_has_ended) {
+TEST_P(migratable_fiber, fiber_does_not_migrate_after_its_end) {
     struct late {
         sennit::runtime* to;
         explicit late(sennit::runtime* target) : to(target) {}
@@ -449,7 +453,7 @@ TEST_P(migratable_fiber, does_not_move_when_it_has_ended) {
     one.join();
 }
 
-TEST_P(migratable_fiber, is_not_bound_to_a_worker) {
+TEST_P(migratable_fiber, migratable_fiber_cannot_be_bound_to_worker) {
     const auto make = [&](const sennit::fiber_attributes& how) {
         try {
             sennit::fiber(how, [] { ADD_FAILURE(); }).join();

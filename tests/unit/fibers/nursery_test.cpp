@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests sennit::nursery: children, errors, cancellation, and the destructor.
 #include "on_workers.hpp"
 
 #include <sennit/event.hpp>
@@ -26,11 +27,11 @@ void sleep_until_cancelled(std::atomic<int>& cancelled) {
     }
 }
 
-TEST_P(nursery, waits_for_all_children_and_may_be_used_again) {
+TEST_P(nursery, join_waits_for_all_children_and_nursery_is_reusable) {
     const auto body = [] {
         std::atomic<int> ended{0};
         sennit::nursery children;
-        children.join(); // none
+        children.join(); // The nursery has no children yet.
         for (int round = 1; round <= 3; ++round) {
             for (int i = 0; i < 500; ++i)
                 children.start([&, i] {
@@ -46,7 +47,7 @@ TEST_P(nursery, waits_for_all_children_and_may_be_used_again) {
     body();
 }
 
-TEST_P(nursery, lets_children_start_siblings) {
+TEST_P(nursery, children_start_siblings) {
     std::atomic<int> ran{0};
     struct grower {
         sennit::nursery& family;
@@ -65,7 +66,7 @@ TEST_P(nursery, lets_children_start_siblings) {
     EXPECT_EQ(ran, (2187 - 1) / 2);
 }
 
-TEST_P(nursery, takes_children_from_several_threads) {
+TEST_P(nursery, several_threads_start_children) {
     std::atomic<int> ran{0};
     sennit::nursery children;
     std::vector<std::thread> threads;
@@ -78,7 +79,7 @@ TEST_P(nursery, takes_children_from_several_threads) {
     EXPECT_EQ(ran, 800);
 }
 
-TEST_P(nursery, rethrows_the_first_error_when_all_have_ended) {
+TEST_P(nursery, join_rethrows_first_error_after_all_have_ended) {
     runtime.run([] {
         std::atomic<int> cancelled{0}, began{0};
         sennit::nursery children;
@@ -102,7 +103,7 @@ TEST_P(nursery, rethrows_the_first_error_when_all_have_ended) {
     });
 }
 
-TEST_P(nursery, keeps_one_error_of_many) {
+TEST_P(nursery, nursery_keeps_one_error_of_many) {
     runtime.run([] {
         std::atomic<int> thrown{0};
         sennit::nursery children;
@@ -113,11 +114,11 @@ TEST_P(nursery, keeps_one_error_of_many) {
             });
         EXPECT_THROW(children.join(), std::runtime_error);
         EXPECT_GE(thrown, 1);
-        EXPECT_NO_THROW(children.join()) << "it was delivered";
+        EXPECT_NO_THROW(children.join()) << "the error was delivered already";
     });
 }
 
-TEST_P(nursery, has_no_error_when_it_is_cancelled_by_hand) {
+TEST_P(nursery, cancel_causes_no_error) {
     runtime.run([] {
         std::atomic<int> cancelled{0}, began{0};
         sennit::nursery children;
@@ -136,7 +137,7 @@ TEST_P(nursery, has_no_error_when_it_is_cancelled_by_hand) {
     });
 }
 
-TEST_P(nursery, join_returns_normally_after_cancel_though_no_child_finished) {
+TEST_P(nursery, join_returns_normally_after_cancel_of_unfinished_child) {
     runtime.run([] {
         std::atomic<bool> began{false}, finished{false};
         sennit::nursery children;
@@ -147,14 +148,14 @@ TEST_P(nursery, join_returns_normally_after_cancel_though_no_child_finished) {
         });
         yield_until([&] { return began.load(); });
         children.cancel();
-        children.start([&] { finished = true; }); // never runs
+        children.start([&] { finished = true; }); // The child never runs.
         EXPECT_NO_THROW(children.join());
         EXPECT_FALSE(finished);
         EXPECT_TRUE(children.cancelled());
     });
 }
 
-TEST_P(nursery, join_throws_the_exception_of_a_child_also_after_cancel) {
+TEST_P(nursery, join_throws_exception_of_child_after_cancel) {
     runtime.run([] {
         std::atomic<bool> began{false};
         sennit::nursery children;
@@ -172,7 +173,7 @@ TEST_P(nursery, join_throws_the_exception_of_a_child_also_after_cancel) {
     });
 }
 
-TEST_P(nursery, takes_a_cancelled_thrown_by_hand_for_an_error) {
+TEST_P(nursery, cancelled_thrown_by_child_is_error) {
     runtime.run([] {
         sennit::nursery children;
         children.start([] { throw sennit::cancelled(); });
@@ -180,12 +181,12 @@ TEST_P(nursery, takes_a_cancelled_thrown_by_hand_for_an_error) {
     });
 }
 
-TEST_P(nursery, starts_nobody_any_more_when_cancelled) {
+TEST_P(nursery, cancelled_nursery_starts_no_child) {
     auto token = std::make_shared<int>(1);
     runtime.run([&] {
         std::atomic<int> ran{0};
         sennit::nursery children;
-        if (GetParam() == 1) { // else another worker may start them
+        if (GetParam() == 1) { // Otherwise another worker may start the children.
             for (int i = 0; i < 100; ++i) children.start([&, token] { ++ran; });
         }
         children.cancel();
@@ -196,7 +197,7 @@ TEST_P(nursery, starts_nobody_any_more_when_cancelled) {
     EXPECT_EQ(token.use_count(), 1) << "closures that did not run are destroyed";
 }
 
-TEST_P(nursery, is_as_before_when_copying_a_childs_function_throws) {
+TEST_P(nursery, failed_start_leaves_nursery_unchanged) {
     struct refusing {
         refusing() = default;
         refusing(const refusing&) { throw std::runtime_error("copy"); }
@@ -215,7 +216,7 @@ TEST_P(nursery, is_as_before_when_copying_a_childs_function_throws) {
     body();
 }
 
-TEST_P(nursery, tells_children_that_compute) {
+TEST_P(nursery, computing_children_see_stop_request) {
     runtime.run([] {
         std::atomic<int> began{0}, told{0};
         sennit::nursery children;
@@ -234,11 +235,12 @@ TEST_P(nursery, tells_children_that_compute) {
         EXPECT_EQ(told, 4);
         sennit::nursery late;
         late.cancel();
-        EXPECT_TRUE(late.get_stop_token().stop_requested()) << "asked for after the cancellation";
+        EXPECT_TRUE(late.get_stop_token().stop_requested())
+            << "a token that is requested after the cancellation reports it";
     });
 }
 
-TEST_P(nursery, starts_children_now_and_with_names) {
+TEST_P(nursery, children_start_with_policy_and_name) {
     runtime.run([&] {
         bool ran = false;
         sennit::nursery children;
@@ -252,7 +254,7 @@ TEST_P(nursery, starts_children_now_and_with_names) {
     });
 }
 
-TEST_P(nursery, cancels_and_waits_in_its_destructor) {
+TEST_P(nursery, destructor_cancels_and_waits) {
     runtime.run([] {
         std::atomic<int> cancelled{0}, began{0};
         {
@@ -268,7 +270,7 @@ TEST_P(nursery, cancels_and_waits_in_its_destructor) {
     });
 }
 
-TEST_P(nursery, throws_from_its_destructor_what_nobody_has_joined) {
+TEST_P(nursery, destructor_throws_unjoined_error) {
     const auto body = [] {
         std::atomic<bool> thrown{false};
         EXPECT_THROW(
@@ -286,7 +288,7 @@ TEST_P(nursery, throws_from_its_destructor_what_nobody_has_joined) {
     body();
 }
 
-TEST_P(nursery, drops_errors_when_its_block_is_left_by_an_exception) {
+TEST_P(nursery, destructor_drops_errors_during_unwinding) {
     runtime.run([] {
         std::atomic<bool> thrown{false};
         try {
@@ -303,9 +305,9 @@ TEST_P(nursery, drops_errors_when_its_block_is_left_by_an_exception) {
     });
 }
 
-// A block of its own inside a destructor that runs because of an exception is not itself left by
-// one.
-TEST_P(nursery, made_while_an_exception_unwinds_still_throws_its_own) {
+// A nursery inside a destructor may run while an exception unwinds the stack. That exception does
+// not leave the nursery's block, so the nursery must still throw its own error.
+TEST_P(nursery, nursery_created_during_unwinding_throws_its_own_error) {
     struct cleaner {
         bool& seen;
         ~cleaner() {

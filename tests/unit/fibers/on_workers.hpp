@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test with 1, 2 and 4 workers, and checks at its end that nothing is left alive in the
+// Runs a test with 1, 2 and 4 workers, and checks at the end that nothing is left alive in the
 // runtime.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <system_error>
 
-// Each worker keeps one stack; all others are idle again once the work is done.
+// Each worker keeps one stack. All other stacks are idle again once the work is done.
 inline void expect_nothing_alive(sennit::runtime& runtime) {
     for (int look = 0; look < 1'000'000; ++look) {
         if (runtime.metrics().stacks_live <= runtime.workers()) return;
@@ -36,7 +36,7 @@ protected:
         return std::string(1, 'w').append(std::to_string(test.param));                             \
     })
 
-// For what another strand will do soon; who waits so lets it run.
+// Yields until `holds()` is true. Use it to wait for another strand, which runs during the yields.
 template <std::predicate Condition>
 void yield_until(Condition&& holds) {
     while (!holds()) sennit::this_fiber::yield();
@@ -45,8 +45,9 @@ inline void yield_until(const std::atomic<bool>& flag) {
     yield_until([&] { return flag.load(); });
 }
 
-// One that has counted itself in and goes on to block: with one worker it has blocked when somebody
-// else runs. With more it may still be on its way, which must make no difference.
+// Lets other strands run, so that a strand that has announced its wait blocks. With one worker,
+// that strand has blocked as soon as another strand runs. With more workers, it may not have
+// blocked yet, and a test must pass in both cases.
 inline void let_others_run(int times = 100) {
     for (int i = 0; i < times; ++i) sennit::this_fiber::yield();
 }

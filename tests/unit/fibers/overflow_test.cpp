@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who overflows its stack is named.
+// Tests that the report of a stack overflow names the fiber.
 #include "race_rounds.hpp"
 
 #include <sennit/fiber.hpp>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#ifndef SENNIT_SLOW_TESTS // sanitizers have their own reports
+#ifndef SENNIT_SLOW_TESTS // Sanitizers have their own reports.
 
 namespace {
 
@@ -28,7 +28,7 @@ void overflow_as(const sennit::fiber_attributes& how) {
     });
 }
 
-TEST(fiber_overflow_death_test, names_the_fiber) {
+TEST(fiber_overflow_death_test, report_names_fiber) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(
         overflow_as({.name = "digger"}),
@@ -37,13 +37,13 @@ TEST(fiber_overflow_death_test, names_the_fiber) {
                  "sennit: \\[SNT-040\\] stack overflow in context [0-9]+ on worker 0");
 }
 
-TEST(fiber_overflow_death_test, is_found_on_a_larger_stack_too) {
+TEST(fiber_overflow_death_test, overflow_is_found_on_larger_stack) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(overflow_as({.name = "large", .stack_size = 256 << 10}),
                  "sennit: \\[SNT-040\\] stack overflow in fiber 'large', context");
 }
 
-TEST(fiber_overflow_death_test, is_found_on_the_stack_of_a_migratable_one) {
+TEST(fiber_overflow_death_test, overflow_is_found_on_stack_of_migratable_fiber) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(overflow_as({.name = "guest", .stack_size = 128 << 10, .migratable = true}),
                  "sennit: \\[SNT-041\\] stack overflow in fiber 'guest' on worker 0: 128 KiB "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which runtime the caller runs in, asked anew at each call.
+// Tells in which runtime the caller runs. Each call determines the runtime anew.
 #pragma once
 
 #include <sennit/detail/core/verbs.hpp>

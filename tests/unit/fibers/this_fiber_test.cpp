@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests namespace this_fiber: yield, id, name, stop token, checkpoint, sleep.
 #include "on_workers.hpp"
 
 #include <sennit/event.hpp>
@@ -21,7 +22,7 @@ using steady = std::chrono::steady_clock;
 class this_fiber : public on_workers {};
 SENNIT_ON_WORKERS(this_fiber);
 
-TEST_P(this_fiber, yields_to_what_else_is_ready) {
+TEST_P(this_fiber, yield_lets_ready_fibers_run) {
     runtime.run([] {
         constexpr int count = 8;
         std::atomic<int> turn{0};
@@ -38,7 +39,7 @@ TEST_P(this_fiber, yields_to_what_else_is_ready) {
     });
 }
 
-TEST_P(this_fiber, yields_in_forked_children_and_plain_threads) {
+TEST_P(this_fiber, yield_works_in_forked_children_and_plain_threads) {
     std::atomic<bool> go{false};
     std::thread outside([&] { yield_until(go); });
     runtime.run([&] {
@@ -53,7 +54,7 @@ TEST_P(this_fiber, yields_in_forked_children_and_plain_threads) {
     EXPECT_TRUE(go);
 }
 
-TEST_P(this_fiber, keeps_its_id_and_its_locks_wherever_it_goes_on) {
+TEST_P(this_fiber, fiber_keeps_id_and_locks_on_every_worker) {
     runtime.run([] {
         std::set<sennit::fiber::id> seen;
         sennit::mutex guard;
@@ -77,7 +78,7 @@ TEST_P(this_fiber, keeps_its_id_and_its_locks_wherever_it_goes_on) {
     });
 }
 
-TEST_P(this_fiber, id_of_a_thread_stays_the_same_and_is_its_own) {
+TEST_P(this_fiber, thread_has_constant_and_unique_id) {
     const auto mine = sennit::this_fiber::get_id();
     sennit::fiber::id other;
     std::thread([&] {
@@ -88,10 +89,11 @@ TEST_P(this_fiber, id_of_a_thread_stays_the_same_and_is_its_own) {
     EXPECT_NE(other, mine);
     const auto inside = runtime.run([] { return sennit::this_fiber::get_id(); });
     EXPECT_NE(inside, mine);
-    EXPECT_NE(runtime.run([] { return sennit::this_fiber::get_id(); }), inside) << "another body";
+    EXPECT_NE(runtime.run([] { return sennit::this_fiber::get_id(); }), inside)
+        << "each body of `run` has its own id";
 }
 
-TEST_P(this_fiber, has_a_name_in_named_fibers_only) {
+TEST_P(this_fiber, only_named_fiber_has_name) {
     EXPECT_EQ(sennit::this_fiber::name(), "");
     runtime.run([] {
         EXPECT_EQ(sennit::this_fiber::name(), "");
@@ -109,7 +111,7 @@ TEST_P(this_fiber, has_a_name_in_named_fibers_only) {
     });
 }
 
-TEST_P(this_fiber, stop_token_is_that_of_its_fiber_and_of_no_other) {
+TEST_P(this_fiber, stop_token_belongs_to_one_fiber) {
     EXPECT_FALSE(sennit::this_fiber::get_stop_token().stop_requested());
     runtime.run([] {
         EXPECT_FALSE(sennit::this_fiber::get_stop_token().stop_requested());
@@ -130,8 +132,8 @@ TEST_P(this_fiber, stop_token_is_that_of_its_fiber_and_of_no_other) {
     });
 }
 
-// Its nursery is what asks a child to stop.
-TEST_P(this_fiber, stop_token_of_a_nurserys_child_tells_of_the_cancellation) {
+// The nursery asks its child to stop.
+TEST_P(this_fiber, stop_token_of_nursery_child_reports_cancellation) {
     runtime.run([] {
         std::atomic<bool> began{false}, told{false};
         sennit::nursery children;
@@ -153,7 +155,7 @@ TEST_P(this_fiber, stop_token_of_a_nurserys_child_tells_of_the_cancellation) {
     });
 }
 
-TEST_P(this_fiber, checkpoint_throws_when_its_surroundings_are_cancelled_only) {
+TEST_P(this_fiber, checkpoint_throws_only_in_cancelled_scope) {
     sennit::this_fiber::checkpoint();
     runtime.run([] {
         sennit::this_fiber::checkpoint();
@@ -174,7 +176,7 @@ TEST_P(this_fiber, checkpoint_throws_when_its_surroundings_are_cancelled_only) {
         children.cancel();
         children.join();
         EXPECT_TRUE(ended);
-        sennit::this_fiber::checkpoint(); // the parent is not cancelled
+        sennit::this_fiber::checkpoint(); // The parent is not cancelled.
     });
     EXPECT_THROW(sennit::with_timeout(1ms,
                                       [] {
@@ -183,7 +185,7 @@ TEST_P(this_fiber, checkpoint_throws_when_its_surroundings_are_cancelled_only) {
                  sennit::timed_out);
 }
 
-TEST_P(this_fiber, never_sleeps_too_short) {
+TEST_P(this_fiber, sleep_is_never_too_short) {
     const auto body = [] {
         for (const auto length : {0us, 1us, 100us, 3000us}) {
             const auto began = steady::now();
@@ -209,8 +211,8 @@ TEST_P(this_fiber, never_sleeps_too_short) {
     });
 }
 
-// A sleeper that held the worker would wait for the others for ever.
-TEST_P(this_fiber, leaves_its_worker_while_it_sleeps) {
+// A sleeper that kept the worker would wait forever for the other fibers.
+TEST_P(this_fiber, sleeping_fiber_leaves_its_worker) {
     runtime.run([] {
         std::atomic<int> others{0};
         sennit::fiber sleeper([&] {
@@ -223,7 +225,7 @@ TEST_P(this_fiber, leaves_its_worker_while_it_sleeps) {
     });
 }
 
-TEST_P(this_fiber, wakes_thousands_of_sleepers) {
+TEST_P(this_fiber, thousands_of_sleepers_wake) {
     runtime.run([] {
         std::vector<sennit::fiber> all;
         for (int i = 0; i < 3000; ++i)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests with_timeout and with_deadline.
 #include "blocked_calls.hpp"
 
 #include <sennit/fiber.hpp>
@@ -19,7 +20,7 @@ using steady = std::chrono::steady_clock;
 
 class with_timeout : public on_workers {
 protected:
-    // In a fiber, a forked child, a runtime's body and a plain thread.
+    // Calls `body` in a plain thread, the body of a runtime, a fiber, and forked children.
     template <class Body>
     void everywhere(Body&& body) {
         std::thread(std::ref(body)).join();
@@ -32,14 +33,14 @@ protected:
 };
 SENNIT_ON_WORKERS(with_timeout);
 
-TEST_P(with_timeout, returns_what_its_function_returns_or_throws) {
+TEST_P(with_timeout, with_timeout_returns_result_or_exception_of_function) {
     everywhere([] {
         int x = 1;
         EXPECT_EQ(sennit::with_timeout(1h, [] { return 5; }), 5);
         EXPECT_EQ(&sennit::with_timeout(1h, [&]() -> int& { return x; }), &x);
         EXPECT_EQ(*sennit::with_timeout(1h, [] { return std::make_unique<int>(4); }), 4);
         sennit::with_timeout(std::chrono::hours::max(), [] {});
-        sennit::with_timeout(0s, [] {}); // it does not block
+        sennit::with_timeout(0s, [] {}); // The function does not block.
         sennit::with_timeout(-1h, [] {});
         EXPECT_THROW(sennit::with_timeout(1h, [] { throw std::runtime_error("x"); }),
                      std::runtime_error);
@@ -49,7 +50,7 @@ TEST_P(with_timeout, returns_what_its_function_returns_or_throws) {
     });
 }
 
-TEST_P(with_timeout, ends_every_blocked_call) {
+TEST_P(with_timeout, limit_ends_every_blocked_call) {
     everywhere([] {
         for (const blocked_call& what : blocked_calls) {
             std::atomic<bool> about{false};
@@ -61,11 +62,11 @@ TEST_P(with_timeout, ends_every_blocked_call) {
     });
 }
 
-TEST_P(with_timeout, ends_every_later_call_that_would_block) {
+TEST_P(with_timeout, passed_limit_ends_every_later_blocking_call) {
     everywhere([] {
         for (const blocked_call& what : blocked_calls) {
             if (std::string(what.name) == "nested_nursery")
-                continue; // its child does not start, so nothing blocks
+                continue; // The child of this call does not start, so nothing blocks.
             int cancelled = 0;
             std::atomic<bool> about{false};
             EXPECT_THROW(sennit::with_deadline(steady::now() - 1s,
@@ -84,7 +85,7 @@ TEST_P(with_timeout, ends_every_later_call_that_would_block) {
     });
 }
 
-TEST_P(with_timeout, leaves_alone_what_comes_after_it) {
+TEST_P(with_timeout, limit_does_not_affect_later_calls) {
     everywhere([] {
         const auto until = steady::now() + 2ms;
         EXPECT_EQ(sennit::with_timeout(1ms, [] { return 1; }), 1);
@@ -96,7 +97,7 @@ TEST_P(with_timeout, leaves_alone_what_comes_after_it) {
     });
 }
 
-TEST_P(with_timeout, nests_and_the_earliest_counts) {
+TEST_P(with_timeout, earliest_of_nested_limits_counts) {
     everywhere([] {
         bool inner_ended = false;
         EXPECT_THROW(sennit::with_timeout(1ms,
@@ -110,7 +111,7 @@ TEST_P(with_timeout, nests_and_the_earliest_counts) {
         sennit::with_timeout(1h, [&] {
             EXPECT_THROW(sennit::with_timeout(1ms, [] { sennit::event().wait(); }),
                          sennit::timed_out);
-            sennit::this_fiber::sleep_for(1us); // the outer limit is not over
+            sennit::this_fiber::sleep_for(1us); // The outer limit has not passed.
             sennit::this_fiber::checkpoint();
             inner_ended = true;
         });
@@ -118,8 +119,9 @@ TEST_P(with_timeout, nests_and_the_earliest_counts) {
     });
 }
 
-// Who tries again when his own limit is over does not do so for ever when another one is.
-TEST_P(with_timeout, tells_inside_only_of_its_own_limit) {
+// A function that retries after its own time limit must not retry forever after the limit of an
+// enclosing with_timeout.
+TEST_P(with_timeout, inner_with_timeout_reports_only_its_own_limit) {
     everywhere([] {
         int inner = 0, passed = 0;
         const auto insist = [&] {
@@ -140,7 +142,7 @@ TEST_P(with_timeout, tells_inside_only_of_its_own_limit) {
     });
 }
 
-TEST_P(with_timeout, leaves_timed_calls_their_own_limit) {
+TEST_P(with_timeout, timed_calls_keep_their_own_limit) {
     everywhere([] {
         sennit::with_timeout(1h, [] {
             EXPECT_FALSE(sennit::event().wait_for(1us));
@@ -153,7 +155,7 @@ TEST_P(with_timeout, leaves_timed_calls_their_own_limit) {
     });
 }
 
-TEST_P(with_timeout, does_not_interrupt_locks) {
+TEST_P(with_timeout, limit_does_not_interrupt_locks) {
     everywhere([&] {
         sennit::mutex mutex;
         sennit::event locked, over;
@@ -181,8 +183,9 @@ TEST_P(with_timeout, does_not_interrupt_locks) {
     });
 }
 
-// Who owns a lock is the same strand inside and outside.
-TEST_P(with_timeout, keeps_locks_and_identity) {
+// with_timeout runs its function in the caller's strand, so that strand owns a lock inside and
+// outside.
+TEST_P(with_timeout, function_keeps_locks_and_id_of_caller) {
     everywhere([] {
         const auto id = sennit::this_fiber::get_id();
         sennit::with_timeout(1h, [&] { EXPECT_EQ(sennit::this_fiber::get_id(), id); });
@@ -193,12 +196,12 @@ TEST_P(with_timeout, keeps_locks_and_identity) {
         EXPECT_TRUE(lock.owns_lock());
         if (lock.owns_lock()) lock.unlock();
         lock = sennit::with_timeout(1h, [&] { return std::unique_lock(mutex); });
-        EXPECT_NO_THROW(lock.unlock()) << "it was locked inside";
-        lock.release(); // or its destructor would end the program
+        EXPECT_NO_THROW(lock.unlock()) << "the function of with_timeout locked the mutex";
+        lock.release(); // If the unlock failed, the destructor would repeat it and end the program.
     });
 }
 
-TEST_P(with_timeout, is_not_what_ends_a_call_that_a_nursery_cancels) {
+TEST_P(with_timeout, cancellation_by_nursery_is_not_timeout) {
     runtime.run([] {
         std::atomic<bool> about{false};
         std::atomic<int> cancelled{0};
@@ -221,7 +224,7 @@ TEST_P(with_timeout, is_not_what_ends_a_call_that_a_nursery_cancels) {
     });
 }
 
-TEST_P(with_timeout, ends_the_nurseries_its_function_has_made) {
+TEST_P(with_timeout, limit_ends_nurseries_of_function) {
     everywhere([] {
         std::atomic<int> cancelled{0}, began{0};
         EXPECT_THROW(sennit::with_timeout(2ms,
@@ -240,13 +243,14 @@ TEST_P(with_timeout, ends_the_nurseries_its_function_has_made) {
                                               children.join();
                                           }),
                      sennit::timed_out);
-        EXPECT_EQ(cancelled, began); // all have ended
+        EXPECT_EQ(cancelled, began); // All children have ended.
     });
 }
 
-// As its header says. The first child yields until the second has begun, which is stolen then, if
-// only by the same worker.
-TEST_P(with_timeout, does_not_reach_a_stolen_fork_in_which_another_limit_does) {
+// The header sennit/with_timeout.hpp documents this exception. The first child yields until the
+// second child has begun. The second child therefore counts as stolen, even if the worker of its
+// parent runs it.
+TEST_P(with_timeout, limit_does_not_reach_stolen_fork_but_inner_limit_does) {
     runtime.run([] {
         std::atomic<bool> begun{false}, reached{false}, other_reached{false}, joined{false};
         EXPECT_THROW(
@@ -269,7 +273,7 @@ TEST_P(with_timeout, does_not_reach_a_stolen_fork_in_which_another_limit_does) {
                                                             }
                                                         });
                                       joined = true;
-                                      sennit::event().wait(); // the limit of this one is over
+                                      sennit::event().wait(); // The limit of this call has passed.
                                   }),
             sennit::timed_out);
         EXPECT_FALSE(reached);
@@ -278,9 +282,9 @@ TEST_P(with_timeout, does_not_reach_a_stolen_fork_in_which_another_limit_does) {
     });
 }
 
-// Whether a fork is stolen must make no difference. Somebody else ends the wait when the limit does
-// not.
-TEST_P(with_timeout, loses_no_token_in_a_race_against_a_release) {
+// The release ends the wait if the time limit does not. Either the wait takes the token, or the
+// token is left.
+TEST_P(with_timeout, race_against_release_loses_no_token) {
     runtime.run([] {
         sennit::counting_semaphore<> tokens(0);
         int taken = 0, late = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork_each, fork_reduce and checkpoint.
+// Tests fork_each, fork_reduce and checkpoint.
 #include "workers.hpp"
 
 #include <atomic>
@@ -22,7 +22,7 @@ unsigned long burn(std::size_t rounds) {
     return x;
 }
 
-TEST_P(fork_each, calls_each_index_once_for_every_count) {
+TEST_P(fork_each, function_is_called_once_per_index_for_every_count) {
     for (std::size_t count : {0u, 1u, 2u, 3u, 10u, 1000u}) {
         std::vector<std::atomic<int>> calls(count);
         runtime.run([&] {
@@ -35,7 +35,7 @@ TEST_P(fork_each, calls_each_index_once_for_every_count) {
     }
 }
 
-TEST_P(fork_each, returns_results_in_order_in_every_form) {
+TEST_P(fork_each, every_form_returns_results_in_order) {
     runtime.run([] {
         const auto square = [](std::size_t i) { return static_cast<int>(i * i); };
         const std::array<int, 5> five = sennit::fork_each<5>(square);
@@ -56,7 +56,7 @@ TEST_P(fork_each, returns_results_in_order_in_every_form) {
     });
 }
 
-TEST_P(fork_each, throws_the_lowest_failing_ranges_exception_and_waits_for_all) {
+TEST_P(fork_each, exception_of_lowest_failing_range_is_thrown_after_all_calls) {
     for (std::size_t failing : {0u, 1u, 17u, 99u}) {
         std::atomic<int> inside{0};
         EXPECT_THROW(runtime.run([&] {
@@ -72,7 +72,7 @@ TEST_P(fork_each, throws_the_lowest_failing_ranges_exception_and_waits_for_all) 
     }
 }
 
-TEST_P(fork_each, nests) {
+TEST_P(fork_each, fork_each_nests) {
     const auto total = runtime.run([] {
         std::atomic<long> sum{0};
         sennit::fork_each(30, [&](std::size_t i) {
@@ -83,7 +83,7 @@ TEST_P(fork_each, nests) {
     EXPECT_EQ(total, 435 * 435);
 }
 
-TEST_P(fork_reduce, keeps_the_order_of_an_operation_that_does_not_commute) {
+TEST_P(fork_reduce, noncommutative_operation_keeps_order) {
     for (std::size_t count : {0u, 1u, 2u, 7u, 200u}) {
         std::string expected = ">";
         for (std::size_t i = 0; i < count; ++i) expected += std::to_string(i) + ",";
@@ -97,7 +97,7 @@ TEST_P(fork_reduce, keeps_the_order_of_an_operation_that_does_not_commute) {
     }
 }
 
-TEST_P(fork_reduce, passes_exceptions_of_transform_and_reduce) {
+TEST_P(fork_reduce, exceptions_of_transform_and_reduce_are_thrown) {
     for (std::size_t failing : {0u, 5u, 49u})
         EXPECT_THROW(runtime.run([&] {
             return sennit::fork_reduce(50, 0L, std::plus<>{}, [&](std::size_t i) {
@@ -108,7 +108,7 @@ TEST_P(fork_reduce, passes_exceptions_of_transform_and_reduce) {
                      std::runtime_error);
     EXPECT_THROW(runtime.run([] {
         return sennit::fork_reduce(
-            10, 0L, // 7 is an operand however they are grouped
+            10, 0L, // 7 is an operand in every grouping.
             [](long a, long b) -> long {
                 return a == 7 || b == 7 ? throw std::logic_error("y") : a + b;
             },
@@ -117,7 +117,7 @@ TEST_P(fork_reduce, passes_exceptions_of_transform_and_reduce) {
                  std::logic_error);
 }
 
-TEST(families_outside, run_on_the_default_runtime) {
+TEST(families_outside, families_run_on_default_runtime) {
     EXPECT_EQ(sennit::fork_reduce(11, 0L, std::plus<>{},
                                   [](std::size_t i) { return static_cast<long>(i); }),
               55);
@@ -125,9 +125,9 @@ TEST(families_outside, run_on_the_default_runtime) {
               (std::vector<std::size_t>{0, 1, 2}));
 }
 
-// The owner forks, then sits in a leaf that ends only when a fork has run: another worker must get
-// it.
-TEST(forced_publication, takes_forks_from_a_worker_in_a_long_leaf) {
+// The owner forks and then stays in a leaf that ends only when a fork has run. Another worker must
+// get that fork.
+TEST(forced_publication, forks_are_taken_from_worker_in_long_leaf) {
     sennit::runtime runtime({.workers = 2});
     for (int round = 0; round < 20; ++round) {
         std::atomic<bool> inner{false}, outer{false};
@@ -146,8 +146,8 @@ TEST(forced_publication, takes_forks_from_a_worker_in_a_long_leaf) {
     }
 }
 
-TEST(checkpoint, hands_out_forks_and_is_harmless_elsewhere) {
-    sennit::checkpoint(); // on a thread that is no worker
+TEST(checkpoint, checkpoint_shares_forks_and_is_harmless_elsewhere) {
+    sennit::checkpoint(); // The calling thread is not a worker.
     sennit::runtime runtime({.workers = 2});
     std::atomic<bool> done{false};
     runtime.run([&] {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests sennit::fork_join: results, exceptions, nesting, and calls from any thread.
 #include "workers.hpp"
 
 #include <array>
@@ -28,11 +29,11 @@ struct counted {
     ~counted() { --alive; }
 };
 
-TEST_P(fork_join, computes_a_recursion) {
+TEST_P(fork_join, recursion_computes_result) {
     EXPECT_EQ(runtime.run([] { return fib(22); }), 17711);
 }
 
-TEST_P(fork_join, returns_all_results_in_order) {
+TEST_P(fork_join, results_are_returned_in_order) {
     runtime.run([] {
         auto [a, b, c, d, e] =
             sennit::fork_join([] { return 1; }, [] { return std::string(100, 'x'); },
@@ -45,7 +46,7 @@ TEST_P(fork_join, returns_all_results_in_order) {
     });
 }
 
-TEST_P(fork_join, gives_monostate_for_void_and_nothing_for_all_void) {
+TEST_P(fork_join, void_callable_yields_monostate_and_all_void_yields_void) {
     runtime.run([] {
         int ran = 0;
         auto [a, b] = sennit::fork_join([&] { ran = 1; }, [] { return 7; });
@@ -56,7 +57,7 @@ TEST_P(fork_join, gives_monostate_for_void_and_nothing_for_all_void) {
     });
 }
 
-TEST_P(fork_join, passes_references_through) {
+TEST_P(fork_join, references_are_passed_through) {
     runtime.run([] {
         int x = 1, y = 2;
         auto [a, b] = sennit::fork_join([&]() -> int& { return x; }, [&]() -> int& { return y; });
@@ -65,7 +66,7 @@ TEST_P(fork_join, passes_references_through) {
     });
 }
 
-TEST_P(fork_join, moves_move_only_results_and_calls_move_only_closures) {
+TEST_P(fork_join, move_only_results_and_closures_work) {
     runtime.run([] {
         auto p = std::make_unique<int>(3);
         auto [a, b] = sennit::fork_join([] { return std::make_unique<int>(1); },
@@ -75,7 +76,7 @@ TEST_P(fork_join, moves_move_only_results_and_calls_move_only_closures) {
     });
 }
 
-TEST_P(fork_join, takes_large_and_over_aligned_closures_and_results) {
+TEST_P(fork_join, large_and_over_aligned_closures_and_results_work) {
     runtime.run([] {
         struct alignas(128) wide {
             std::array<long, 40> values{};
@@ -95,14 +96,14 @@ TEST_P(fork_join, takes_large_and_over_aligned_closures_and_results) {
     });
 }
 
-TEST_P(fork_join, runs_the_first_callable_on_the_callers_stack_at_once) {
+TEST_P(fork_join, first_callable_runs_immediately_in_calling_thread) {
     runtime.run([] {
         const auto here = std::this_thread::get_id();
         sennit::fork_join([&] { EXPECT_EQ(std::this_thread::get_id(), here); }, [] {});
     });
 }
 
-TEST_P(fork_join, throws_the_exception_of_whichever_callable_failed) {
+TEST_P(fork_join, exception_of_failed_callable_is_thrown) {
     for (int failing = 0; failing < 3; ++failing) {
         const auto body = [&](int me) {
             return [=] {
@@ -120,7 +121,7 @@ TEST_P(fork_join, throws_the_exception_of_whichever_callable_failed) {
     }
 }
 
-TEST_P(fork_join, throws_the_first_callables_exception_when_all_fail) {
+TEST_P(fork_join, exception_of_first_callable_is_thrown_if_all_fail) {
     for (int round = 0; round < 200; ++round) try {
             runtime.run([] {
                 sennit::fork_join([]() -> int { throw std::runtime_error("first"); },
@@ -146,7 +147,7 @@ long failing_tree(int depth, unsigned& seed) {
     return a + b;
 }
 
-TEST_P(fork_join, unwinds_trees_without_losing_objects) {
+TEST_P(fork_join, unwinding_trees_destroys_all_objects) {
     int thrown = 0;
     for (unsigned seed = 0; seed < 200; ++seed) {
         unsigned start = seed;
@@ -166,11 +167,11 @@ int nested(int depth) {
     return a + b;
 }
 
-TEST_P(fork_join, nests_thousands_deep) {
+TEST_P(fork_join, fork_join_nests_thousands_deep) {
     EXPECT_EQ(runtime.run([] { return nested(5000); }), 5000);
 }
 
-TEST_P(fork_join, works_from_another_runtimes_worker) {
+TEST_P(fork_join, worker_calls_into_another_runtime) {
     sennit::runtime other({.workers = 2});
     const long result = runtime.run([&] {
         auto [a, b] = sennit::fork_join([&] { return other.run([] { return fib(15); }); },
@@ -180,7 +181,7 @@ TEST_P(fork_join, works_from_another_runtimes_worker) {
     EXPECT_EQ(result, 2 * 610);
 }
 
-TEST(fork_join_outside, runs_on_the_default_runtime_from_any_thread) {
+TEST(fork_join_outside, any_thread_forks_on_default_runtime) {
     std::array<std::thread, 4> threads;
     std::atomic<long> sum{0};
     for (auto& one : threads)

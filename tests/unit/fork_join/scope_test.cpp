@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests sennit::scope: children, exceptions, the stop token, and the destructor.
 #include "workers.hpp"
 
 #include <atomic>
@@ -12,7 +13,7 @@ namespace {
 class scope : public with_workers {};
 SENNIT_FOR_WORKERS(scope);
 
-TEST_P(scope, joins_thousands_of_children_small_and_large) {
+TEST_P(scope, scope_joins_thousands_of_small_and_large_children) {
     std::atomic<int> ran{0};
     runtime.run([&] {
         sennit::scope children;
@@ -32,7 +33,7 @@ void grow(sennit::scope& family, std::atomic<int>& ran, int depth) {
         family.spawn([&family, &ran, depth] { grow(family, ran, depth - 1); });
 }
 
-TEST_P(scope, lets_children_spawn_siblings) {
+TEST_P(scope, children_spawn_siblings) {
     std::atomic<int> ran{0};
     runtime.run([&] {
         sennit::scope family;
@@ -42,7 +43,7 @@ TEST_P(scope, lets_children_spawn_siblings) {
     EXPECT_EQ(ran, (2187 - 1) / 2);
 }
 
-TEST_P(scope, takes_spawns_from_inside_other_forks) {
+TEST_P(scope, other_forks_spawn_children) {
     std::atomic<int> ran{0};
     runtime.run([&] {
         sennit::scope children;
@@ -55,26 +56,26 @@ TEST_P(scope, takes_spawns_from_inside_other_forks) {
     EXPECT_EQ(ran, 4);
 }
 
-TEST_P(scope, delivers_the_first_exception_and_drops_what_has_not_started) {
+TEST_P(scope, join_throws_first_exception_and_unstarted_children_are_dropped) {
     std::atomic<int> ran{0};
     runtime.run([&] {
         sennit::scope children;
         children.spawn([] { throw std::runtime_error("x"); });
         EXPECT_THROW(children.join(), std::runtime_error);
-        children.spawn([&] { ++ran; }); // the scope is as new
+        children.spawn([&] { ++ran; }); // The scope is like new.
         children.join();
         EXPECT_EQ(ran, 1);
         children.request_stop();
         children.spawn([&] { ++ran; });
         children.join();
         EXPECT_EQ(ran, 1);
-        children.spawn([&] { ++ran; }); // as new again
+        children.spawn([&] { ++ran; }); // The scope is like new again.
         children.join();
     });
     EXPECT_EQ(ran, 2);
 }
 
-TEST_P(scope, tells_running_children_by_the_stop_token) {
+TEST_P(scope, running_children_see_stop_request) {
     runtime.run([&] {
         sennit::scope children;
         const std::stop_token token = children.get_stop_token();
@@ -91,7 +92,7 @@ TEST_P(scope, tells_running_children_by_the_stop_token) {
     });
 }
 
-TEST_P(scope, throws_from_its_destructor_what_nobody_has_joined) {
+TEST_P(scope, destructor_throws_unjoined_exception) {
     runtime.run([] {
         EXPECT_THROW(
             {
@@ -109,7 +110,7 @@ TEST_P(scope, throws_from_its_destructor_what_nobody_has_joined) {
     });
 }
 
-TEST_P(scope, frees_every_closure_run_or_dropped) {
+TEST_P(scope, every_closure_is_destroyed_run_or_dropped) {
     auto token = std::make_shared<int>(1);
     runtime.run([&] {
         sennit::scope children;
@@ -122,7 +123,7 @@ TEST_P(scope, frees_every_closure_run_or_dropped) {
     EXPECT_EQ(token.use_count(), 1);
 }
 
-TEST(scope_outside, works_on_a_thread_that_is_no_worker) {
+TEST(scope_outside, scope_works_on_plain_thread) {
     std::atomic<int> ran{0};
     sennit::scope children;
     for (int i = 0; i < 100; ++i) children.spawn([&] { ++ran; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks that are certainly taken by another worker: the callables meet, which they can only where
-// each has its own.
+// Tests forks that another worker certainly takes. The callables of a fork meet, which is possible
+// only if each callable has its own worker.
 #include "workers.hpp"
 
 #include <array>
@@ -16,7 +16,8 @@ namespace {
 
 class stolen : public with_workers {
 protected:
-    // Runs all callables at the same time in different workers; they begin only when all are there.
+    // Runs all callables at the same time on different workers. Each callable begins only when all
+    // have arrived.
     template <class... F>
     auto meet(F... functions) {
         std::latch meeting(sizeof...(F));
@@ -36,7 +37,7 @@ struct failure : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-TEST_P(stolen, returns_values_of_every_kind) {
+TEST_P(stolen, stolen_callable_returns_values_of_every_kind) {
     int x = 1, y = 2;
     auto [a, b] =
         meet([] { return std::make_unique<int>(1); }, [] { return std::make_unique<int>(2); });
@@ -57,14 +58,14 @@ TEST_P(stolen, returns_values_of_every_kind) {
     EXPECT_EQ(i[0] + j[0], 3);
 }
 
-TEST_P(stolen, throws_what_the_taken_callable_threw) {
+TEST_P(stolen, exception_of_stolen_callable_is_thrown) {
     EXPECT_THROW(meet([] { return 1; }, []() -> int { throw failure("second"); }), failure);
     EXPECT_THROW(
         meet([] { return std::string(50, 'x'); }, []() -> std::string { throw failure("second"); }),
         failure);
 }
 
-TEST_P(stolen, throws_the_first_exception_and_drops_the_taken_callables_result) {
+TEST_P(stolen, first_exception_is_thrown_and_stolen_result_is_dropped) {
     auto watched = std::make_shared<int>(0);
     using large = std::pair<std::shared_ptr<int>, std::array<long, 40>>;
     EXPECT_THROW(meet([]() -> int { throw failure("first"); }, [&] { return watched; }), failure);
@@ -74,7 +75,7 @@ TEST_P(stolen, throws_the_first_exception_and_drops_the_taken_callables_result) 
     EXPECT_EQ(watched.use_count(), 1);
 }
 
-TEST_P(stolen, prefers_the_first_of_two_exceptions) {
+TEST_P(stolen, first_of_two_exceptions_is_thrown) {
     try {
         meet([] { throw failure("first"); }, [] { throw failure("second"); });
         FAIL() << "no exception";
@@ -83,7 +84,7 @@ TEST_P(stolen, prefers_the_first_of_two_exceptions) {
     }
 }
 
-TEST_P(stolen, runs_as_many_at_once_as_there_are_workers) {
+TEST_P(stolen, three_callables_run_on_three_workers) {
     if (GetParam() < 3) return;
     auto [a, b, c] = meet([] { return 1; }, [] { return 2; }, [] { return 3; });
     EXPECT_EQ(a + b + c, 6);
@@ -98,7 +99,7 @@ TEST_P(stolen, runs_as_many_at_once_as_there_are_workers) {
     }
 }
 
-TEST_P(stolen, spreads_a_family_over_the_workers) {
+TEST_P(stolen, fork_each_uses_all_workers) {
     const std::size_t count = GetParam();
     std::latch meeting(static_cast<std::ptrdiff_t>(count));
     const auto squares = runtime.run([&] {
@@ -110,7 +111,7 @@ TEST_P(stolen, spreads_a_family_over_the_workers) {
     for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(squares[i], i * i);
 }
 
-TEST_P(stolen, throws_from_any_member_of_a_family) {
+TEST_P(stolen, exception_of_any_stolen_call_is_thrown) {
     const std::size_t count = GetParam();
     for (std::size_t failing = 0; failing < count; ++failing) {
         std::latch meeting(static_cast<std::ptrdiff_t>(count));
@@ -124,7 +125,7 @@ TEST_P(stolen, throws_from_any_member_of_a_family) {
     }
 }
 
-TEST_P(stolen, spreads_a_reduction_over_the_workers) {
+TEST_P(stolen, fork_reduce_uses_all_workers) {
     const std::size_t count = GetParam();
     std::latch meeting(static_cast<std::ptrdiff_t>(count));
     const auto sum = runtime.run([&] {
@@ -136,9 +137,9 @@ TEST_P(stolen, spreads_a_reduction_over_the_workers) {
     EXPECT_EQ(sum, count * (count - 1) / 2);
 }
 
-TEST_P(stolen, spreads_the_children_of_several_scopes) {
-    // Two scopes of one context, of which the younger is joined first; each child meets one of the
-    // other scope.
+TEST_P(stolen, children_of_several_scopes_are_stolen) {
+    // One context has two scopes and joins the younger scope first. The child of the older scope
+    // meets the body, so another worker must have taken that child.
     runtime.run([&] {
         std::latch meeting(2);
         int left = 0, right = 0;
@@ -159,7 +160,7 @@ TEST_P(stolen, spreads_the_children_of_several_scopes) {
     });
 }
 
-TEST_P(stolen, keeps_scopes_apart_when_one_fails) {
+TEST_P(stolen, failure_of_one_scope_does_not_reach_another) {
     runtime.run([&] {
         std::latch meeting(2);
         sennit::scope older;

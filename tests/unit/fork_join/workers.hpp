@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test with 1, 2, 3 and 8 workers, and checks at its end that nothing is left alive in the
+// Runs a test with 1, 2, 3 and 8 workers, and checks at the end that nothing is left alive in the
 // runtime.
 #pragma once
 
@@ -13,7 +13,7 @@ class with_workers : public testing::TestWithParam<unsigned> {
 protected:
     sennit::runtime runtime{{.workers = GetParam()}};
 
-    // Each worker keeps one stack; all others are idle again once the work is done.
+    // Each worker keeps one stack. All other stacks are idle again once the work is done.
     void TearDown() override {
         for (int look = 0; look < 1'000'000; ++look) {
             if (runtime.metrics().stacks_live <= GetParam()) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each in a process of its own: what is reported is the whole process.
+// Tests the deadlock detector. Each test runs in its own process, because a report covers the whole
+// process.
 #include "core/diagnostics/deadlock_detector.hpp"
 #include "sys/kernel_threads.hpp"
 
@@ -20,13 +21,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ThreadSanitizer keeps a thread of its own, of which nobody knows whom it wakes; and a child of
-// fork() is not for it.
+// ThreadSanitizer has a thread of its own, and the detector does not know which threads that thread
+// wakes. A child of fork() is not supported under ThreadSanitizer.
 class deadlock_death_test : public testing::Test {
 protected:
     void SetUp() override {
 #if defined(SENNIT_THREAD_SANITIZER) || defined(SENNIT_EMULATED)
-        GTEST_SKIP() << "here the process has threads besides its own";
+        GTEST_SKIP() << "in this build the process has threads that the program did not create";
 #endif
         GTEST_FLAG_SET(death_test_style, "threadsafe");
     }
@@ -37,13 +38,14 @@ void wait_for_ever() {
     never.wait();
 }
 
-// Not one of the statuses that are tested for.
+// The exit status of a test in which the detector reported nothing. No report ends with this
+// status.
 constexpr int nothing_was_reported = 3;
 
-std::atomic<int> looks{0}; // that found nothing
+std::atomic<int> looks{0}; // The number of looks that found no deadlock.
 constexpr std::int64_t pause_ns = 10'000'000;
 
-TEST_F(deadlock_death_test, of_the_only_fiber_is_reported) {
+TEST_F(deadlock_death_test, deadlock_of_only_fiber_is_reported) {
     EXPECT_EXIT(
         sennit::run(wait_for_ever), testing::ExitedWithCode(sennit::deadlock_exit_status),
         "sennit: \\[SNT-030\\] deadlock: .*\n(.*\n)*.*strand [0-9]+ \\[blocked in event at 0x");
@@ -55,7 +57,8 @@ TEST_F(deadlock_death_test, report_names_both_switches_that_turn_it_off) {
                 ".*SENNIT_DEADLOCK=off .*runtime_options::watch_deadlocks = false");
 }
 
-// Wants the other's mutex when both have one: `both` is a barrier or a latch of two.
+// Locks `mine`, meets the other side, and then locks `wanted`. `both` is a barrier or a latch of
+// two.
 template <class Meeting>
 void hold_and_want(Meeting& both, sennit::mutex& mine, sennit::mutex& wanted) {
     std::lock_guard inside(mine);
@@ -63,7 +66,7 @@ void hold_and_want(Meeting& both, sennit::mutex& mine, sennit::mutex& wanted) {
     std::lock_guard too(wanted);
 }
 
-TEST_F(deadlock_death_test, of_two_fibers_with_two_mutexes_is_reported_with_its_circle) {
+TEST_F(deadlock_death_test, deadlock_of_two_fibers_is_reported_with_circle) {
     const auto embrace = [] {
         sennit::runtime runtime({.workers = 2});
         runtime.run([] {
@@ -78,7 +81,7 @@ TEST_F(deadlock_death_test, of_two_fibers_with_two_mutexes_is_reported_with_its_
         "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
 }
 
-TEST_F(deadlock_death_test, over_two_runtimes_is_reported_with_its_circle) {
+TEST_F(deadlock_death_test, deadlock_across_two_runtimes_is_reported_with_circle) {
     const auto embrace = [] {
         sennit::runtime one({.workers = 1}), other({.workers = 1});
         sennit::mutex first, second;
@@ -94,15 +97,15 @@ TEST_F(deadlock_death_test, over_two_runtimes_is_reported_with_its_circle) {
         "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
 }
 
-// The body waits for the fiber on top of it, which waits for the body.
-TEST_F(deadlock_death_test, of_two_on_one_stack_is_reported_with_its_circle) {
+// The body waits for the fiber on top of its stack, and that fiber waits for the body.
+TEST_F(deadlock_death_test, deadlock_of_two_strands_on_one_stack_is_reported_with_circle) {
     const auto embrace = [] {
         sennit::runtime runtime({.workers = 1});
         runtime.run([] {
             sennit::mutex door;
             std::lock_guard inside(door);
             sennit::fiber guest({.name = "guest"}, [&] { std::lock_guard too(door); });
-            guest.join(); // runs it right here
+            guest.join(); // Runs the guest on top of this stack.
         });
     };
     EXPECT_EXIT(
@@ -110,7 +113,7 @@ TEST_F(deadlock_death_test, of_two_on_one_stack_is_reported_with_its_circle) {
         "circle: fiber [0-9]+ 'guest' waits for strand [0-9]+ waits for fiber [0-9]+ 'guest'");
 }
 
-TEST_F(deadlock_death_test, of_threads_is_reported_too) {
+TEST_F(deadlock_death_test, deadlock_of_threads_is_reported) {
     const auto all = [] {
         sennit::runtime runtime({.workers = 3}), other({.workers = 1});
         sennit::event never;
@@ -120,21 +123,21 @@ TEST_F(deadlock_death_test, of_threads_is_reported_too) {
     EXPECT_EXIT(all(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
 }
 
-TEST_F(deadlock_death_test, is_reported_when_the_last_thread_comes_late) {
+TEST_F(deadlock_death_test, deadlock_is_reported_when_last_thread_blocks_late) {
     const auto late = [] {
         sennit::sched::deadlock_detector::set_test_interval(pause_ns, []() noexcept { ++looks; });
         sennit::event never;
         sennit::runtime runtime({.workers = 1});
         sennit::fiber blocked({.runtime = &runtime}, [&] { never.wait(); });
-        while (looks < 3)
-            std::this_thread::sleep_for(
-                1ms); // the worker looks no more: it is this thread that looks
+        // After three looks the worker does not look again. This thread must then find the
+        // deadlock.
+        while (looks < 3) std::this_thread::sleep_for(1ms);
         blocked.join();
     };
     EXPECT_EXIT(late(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
 }
 
-TEST_F(deadlock_death_test, is_reported_after_a_blocking_call_has_ended) {
+TEST_F(deadlock_death_test, deadlock_is_reported_after_end_of_blocking_call) {
     const auto all = [] {
         sennit::run([] {
             sennit::blocking([] {});
@@ -144,9 +147,9 @@ TEST_F(deadlock_death_test, is_reported_after_a_blocking_call_has_ended) {
     EXPECT_EXIT(all(), testing::ExitedWithCode(sennit::deadlock_exit_status), "deadlock");
 }
 
-// The same while somebody can still wake the others, though nobody does: `body` never returns. The
-// second look that finds nothing ends the process. Besides the main thread, which may or may not
-// look, there is one that does.
+// Runs `body`, which never returns, while a thread could still wake the blocked strands but does
+// not do so. The second look that finds no deadlock ends the process. The main thread may or may
+// not look; the worker of `bystander` certainly looks.
 template <class Body>
 [[noreturn]] void with_somebody_awake(Body body,
                                       const sennit::runtime_options& options = {.workers = 2}) {
@@ -158,7 +161,7 @@ template <class Body>
     std::_Exit(1);
 }
 
-TEST_F(deadlock_death_test, is_none_while_a_thread_sleeps_elsewhere) {
+TEST_F(deadlock_death_test, sleeping_thread_prevents_report) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
                     std::thread outside([] { std::this_thread::sleep_for(1h); });
                     runtime.run(wait_for_ever);
@@ -167,7 +170,7 @@ TEST_F(deadlock_death_test, is_none_while_a_thread_sleeps_elsewhere) {
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
-TEST_F(deadlock_death_test, is_none_while_a_timer_is_armed) {
+TEST_F(deadlock_death_test, armed_timer_prevents_report) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
                     runtime.run([] {
                         sennit::fiber waits(wait_for_ever);
@@ -177,7 +180,7 @@ TEST_F(deadlock_death_test, is_none_while_a_timer_is_armed) {
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
-TEST_F(deadlock_death_test, is_none_while_a_blocking_call_is_under_way) {
+TEST_F(deadlock_death_test, running_blocking_call_prevents_report) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
                     runtime.run([] {
                         sennit::fiber waits(wait_for_ever);
@@ -187,7 +190,7 @@ TEST_F(deadlock_death_test, is_none_while_a_blocking_call_is_under_way) {
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
-TEST_F(deadlock_death_test, is_none_while_a_thread_waits_with_a_deadline) {
+TEST_F(deadlock_death_test, timed_wait_of_thread_prevents_report) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) {
                     sennit::fiber waits({.runtime = &runtime}, wait_for_ever);
                     sennit::counting_semaphore<> nobody(0);
@@ -196,17 +199,18 @@ TEST_F(deadlock_death_test, is_none_while_a_thread_waits_with_a_deadline) {
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
-TEST_F(deadlock_death_test, is_none_while_a_signal_handler_is_installed) {
+TEST_F(deadlock_death_test, signal_handler_prevents_report) {
     EXPECT_EXIT((std::signal(SIGALRM, [](int) {}),
                  with_somebody_awake([](sennit::runtime& runtime) { runtime.run(wait_for_ever); })),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
-// Sennit's own: for a dump, and to halt workers for one.
-TEST_F(deadlock_death_test, is_none_while_another_handles_a_signal_of_ours_too) {
+// Sennit also handles these signals: SIGURG halts workers for a dump, and the dump signal requests
+// a dump.
+TEST_F(deadlock_death_test, second_handler_of_sennits_signal_prevents_report) {
     EXPECT_EXIT((std::signal(SIGURG, [](int) {}), with_somebody_awake([](sennit::runtime& runtime) {
                      std::ostringstream ignored;
-                     runtime.dump(ignored); // puts ours before it
+                     runtime.dump(ignored); // Installs Sennit's handler before the other one.
                      runtime.run(wait_for_ever);
                  })),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
@@ -215,19 +219,19 @@ TEST_F(deadlock_death_test, is_none_while_another_handles_a_signal_of_ours_too) 
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
-TEST_F(deadlock_death_test, is_not_looked_for_when_it_is_turned_off) {
+TEST_F(deadlock_death_test, disabled_detector_reports_nothing) {
     EXPECT_EXIT(with_somebody_awake([](sennit::runtime& runtime) { runtime.run(wait_for_ever); },
                                     {.workers = 1, .watch_deadlocks = false}),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
-TEST_F(deadlock_death_test, is_turned_off_by_the_environment) {
+TEST_F(deadlock_death_test, environment_disables_detector) {
     EXPECT_EXIT((::setenv("SENNIT_DEADLOCK", "off", 1),
                  with_somebody_awake([](sennit::runtime& runtime) { runtime.run(wait_for_ever); })),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
 }
 
-TEST_F(deadlock_death_test, is_told_to_the_callback_which_may_end_it) {
+TEST_F(deadlock_death_test, callback_receives_report_and_ends_deadlock) {
     const auto rescued = [] {
         sennit::event go;
         bool told = false;
@@ -242,9 +246,9 @@ TEST_F(deadlock_death_test, is_told_to_the_callback_which_may_end_it) {
     EXPECT_EXIT(rescued(), testing::ExitedWithCode(0), "^$");
 }
 
-// The workers look as they fall asleep, and the main thread, which passes for one that wakes
-// nobody, in a loop.
-TEST_F(deadlock_death_test, is_told_once) {
+// The workers look when they park. The main thread looks in a loop, and the detector counts it as a
+// thread that wakes no other thread.
+TEST_F(deadlock_death_test, callback_is_called_once) {
     const auto looks_again = [] {
         static std::atomic<int> told{0};
         sennit::runtime runtime({.workers = 2, .on_deadlock = [](std::string_view) { ++told; }});
@@ -257,11 +261,11 @@ TEST_F(deadlock_death_test, is_told_once) {
     EXPECT_EXIT(looks_again(), testing::ExitedWithCode(0), "^$");
 }
 
-// Told by a worker: the main thread, which passes for one that wakes nobody until then, waits
-// outside of the library.
+// Lets a worker call `callback`. Until then the main thread waits outside the library, and the
+// detector counts it as a thread that wakes no other thread.
 template <class Callback>
 void tell_a_worker(Callback callback, sennit::event& go) {
-    ::alarm(60); // a hang is a failure
+    ::alarm(60); // Turns a hang into a failure.
     static std::atomic<int> told;
     told = 0;
     sennit::runtime runtime({.workers = 1, .on_deadlock = [&](std::string_view) {
@@ -276,7 +280,7 @@ void tell_a_worker(Callback callback, sennit::event& go) {
     if (told != 1) std::_Exit(1);
 }
 
-TEST_F(deadlock_death_test, is_told_to_a_callback_that_may_block_in_the_library) {
+TEST_F(deadlock_death_test, callback_may_block_in_library) {
     const auto rescued = [] {
         sennit::event go;
         tell_a_worker(
@@ -286,8 +290,7 @@ TEST_F(deadlock_death_test, is_told_to_a_callback_that_may_block_in_the_library)
                 (void)sennit::async([] { return 1; }).get();
                 sennit::blocking([] {});
                 (void)sennit::fork_join([] { return 1; }, [] { return 2; });
-                runtime.run(
-                    [] { sennit::this_fiber::yield(); }); // by the very worker that has looked
+                runtime.run([] { sennit::this_fiber::yield(); }); // On the worker that has looked.
                 go.set();
             },
             go);
@@ -296,7 +299,7 @@ TEST_F(deadlock_death_test, is_told_to_a_callback_that_may_block_in_the_library)
     EXPECT_EXIT(rescued(), testing::ExitedWithCode(0), "^$");
 }
 
-TEST_F(deadlock_death_test, ends_no_runtime_before_its_callback_has_returned) {
+TEST_F(deadlock_death_test, runtime_destructor_waits_for_callback) {
     const auto rescued = [] {
         sennit::event go;
         std::atomic<bool> returned = false;
@@ -312,8 +315,8 @@ TEST_F(deadlock_death_test, ends_no_runtime_before_its_callback_has_returned) {
     EXPECT_EXIT(rescued(), testing::ExitedWithCode(0), "^$");
 }
 
-// What the callback sleeps for is no change to those who look after it.
-TEST_F(deadlock_death_test, is_told_once_also_to_a_callback_that_has_slept) {
+// A sleep of the callback is no change for the looks that follow it.
+TEST_F(deadlock_death_test, sleeping_callback_is_called_once) {
     const auto looks_again = [] {
         static std::atomic<int> told{0};
         const auto sleeps = [](std::string_view) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests dumps: the state, the wait and the frames of each strand, and the use of its stack.
 #include "core/diagnostics/snapshot.hpp"
 
 #include <sennit/detail/core/here.hpp>
@@ -29,16 +30,17 @@ bool matches(const std::string& text, const std::string& pattern) {
     return std::regex_search(text, std::regex(pattern));
 }
 
-// The part of a dump that is about the fiber of this name.
+// Returns the part of a dump that describes the fiber with this name.
 std::string entry(const std::string& dump, const std::string& name) {
-    const std::size_t at = dump.find("'" + name + "' ["); // not where others wait for it
+    // Skips places where another strand waits for the fiber.
+    const std::size_t at = dump.find("'" + name + "' [");
     if (at == std::string::npos) return {};
     const std::size_t begin = dump.rfind('\n', at) + 1;
     const std::size_t end = dump.find("\nfiber ", at);
     return dump.substr(begin, end - begin);
 }
 
-// Until the fiber is told as blocked: it may be on its way there on another worker.
+// Dumps until the fiber is shown as blocked. On another worker the fiber may not have blocked yet.
 std::string entry_when_blocked(const sennit::runtime& runtime, const std::string& name) {
     for (;;) {
         const std::string found = entry(dump_of(runtime), name);
@@ -53,14 +55,14 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(workers, dump_on, testing::Values(1u, 2u, 4u));
 
-TEST_P(dump_on, tells_of_an_idle_runtime_that_there_is_nothing) {
+TEST_P(dump_on, dump_of_idle_runtime_shows_no_strands) {
     const std::string text = dump_of(runtime);
     EXPECT_TRUE(matches(text, "sennit: runtime 0x[0-9a-f]+, " + std::to_string(GetParam()) +
                                   " workers, 0 strands"))
         << text;
 }
 
-TEST_P(dump_on, says_in_what_and_on_which_object_a_fiber_is_blocked) {
+TEST_P(dump_on, dump_shows_operation_and_object_of_blocked_fiber) {
     runtime.run([this] {
         sennit::event go;
         sennit::fiber waiter({.name = "waiter"}, [&] { go.wait(); });
@@ -77,19 +79,20 @@ TEST_P(dump_on, says_in_what_and_on_which_object_a_fiber_is_blocked) {
     });
 }
 
-// The one fiber that has not begun: nobody else had the worker since it was made.
+// Returns the place of creation of the only fiber that has not begun. The caller has kept the
+// worker since it created that fiber.
 const void* newest_made_at(sennit::runtime& runtime) {
     const void* found = nullptr;
     for (const auto& one : sennit::sched::snapshot::take(runtime.core()).strands)
         if (one.is_fiber && one.state == sennit::sched::strand_state::fresh) {
-            EXPECT_EQ(found, nullptr) << "two have not begun";
+            EXPECT_EQ(found, nullptr) << "two fibers have not begun";
             found = one.made_at;
         }
     return found;
 }
 
-// `make` is an expression here: its line of code, not one of the library's, is where the fiber was
-// made.
+// `make` is an expression in this file. The recorded place of creation must lie in its line, not in
+// the library.
 #define SENNIT_EXPECT_MADE_HERE(make)                                                              \
     {                                                                                              \
         const void* before = sennit::sched::here();                                                \
@@ -102,7 +105,7 @@ const void* newest_made_at(sennit::runtime& runtime) {
     }                                                                                              \
     static_assert(true)
 
-TEST(dump, says_of_every_way_to_make_a_fiber_where_it_was_made) {
+TEST(dump, dump_shows_where_fiber_was_created) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([&] {
         constexpr auto nothing = [] {};
@@ -128,19 +131,20 @@ TEST(dump, says_of_every_way_to_make_a_fiber_where_it_was_made) {
     });
 }
 
-// The standard library's function is the one that makes it; it is called after the closure.
-TEST_P(dump_on, says_of_a_fiber_in_a_container_by_its_closure_who_made_it) {
+// A function of the standard library creates this fiber. The name of the closure contains the name
+// of this test, and so shows where the program creates the fiber.
+TEST_P(dump_on, closure_shows_creator_of_fiber_in_container) {
     runtime.run([this] {
         sennit::event go;
         std::vector<sennit::fiber> all;
         all.emplace_back(sennit::fiber_attributes{.name = "inside"}, [&] { go.wait(); });
         const std::string text = entry_when_blocked(runtime, "inside");
-        EXPECT_TRUE(matches(text, "runs .*says_of_a_fiber_in_a_container.*lambda")) << text;
+        EXPECT_TRUE(matches(text, "runs .*closure_shows_creator_of_fiber.*lambda")) << text;
         go.set();
     });
 }
 
-TEST_P(dump_on, names_each_kind_of_wait_by_its_own_word) {
+TEST_P(dump_on, dump_names_each_kind_of_wait) {
     runtime.run([this] {
         sennit::mutex mutex;
         sennit::channel<int> channel(1), full(1);
@@ -158,7 +162,7 @@ TEST_P(dump_on, names_each_kind_of_wait_by_its_own_word) {
         mutex.lock();
         shared.lock();
         std::vector<sennit::fiber> all;
-        all.reserve(16); // "m" looks into it
+        all.reserve(16); // Fiber "m" reads this vector.
         const auto start = [&](const char* name, auto f) {
             all.emplace_back(sennit::fiber_attributes{.name = name}, f);
         };
@@ -199,7 +203,7 @@ TEST_P(dump_on, names_each_kind_of_wait_by_its_own_word) {
                 << text;
         }
         EXPECT_TRUE(matches(entry_when_blocked(runtime, "a"),
-                            "waits for strand [0-9]+")); // this body has the mutex
+                            "waits for strand [0-9]+")); // This body owns the mutex.
         EXPECT_TRUE(matches(entry_when_blocked(runtime, "m"), "waits for fiber [0-9]+ 'd'"));
         EXPECT_TRUE(
             matches(entry_when_blocked(runtime, "l"), "at most 3[56][0-9][0-9]\\.[0-9] s more"));
@@ -222,7 +226,7 @@ TEST_P(dump_on, names_each_kind_of_wait_by_its_own_word) {
         channel.push(1);
         sleepers.cancel();
         for (sennit::fiber& one : all)
-            if (&one != &all[3]) one.join(); // "m" joins that
+            if (&one != &all[3]) one.join(); // Fiber "m" joins that fiber.
     });
 }
 
@@ -231,10 +235,10 @@ TEST_P(dump_on, names_each_kind_of_wait_by_its_own_word) {
         go.wait();
     else
         blocks_deep_inside(go, depth - 1);
-    asm volatile("" ::: "memory"); // no tail call
+    asm volatile("" ::: "memory"); // Prevents a tail call.
 }
 
-TEST_P(dump_on, shows_where_a_blocked_fiber_stands) {
+TEST_P(dump_on, dump_shows_frames_of_blocked_fiber) {
     runtime.run([this] {
         sennit::event go;
         sennit::fiber shallow({.name = "shallow"}, [&] { blocks_deep_inside(go, 0); });
@@ -250,15 +254,16 @@ TEST_P(dump_on, shows_where_a_blocked_fiber_stands) {
     });
 }
 
-TEST_P(dump_on, tells_running_ready_and_unbegun_fibers_apart) {
+TEST_P(dump_on, dump_distinguishes_running_ready_and_unstarted_fibers) {
     runtime.run([this] {
-        // With one worker all others stand still while this one looks.
+        // With one worker, no other strand runs while this one takes the dump.
         sennit::fiber fresh({.name = "fresh"}, [] {});
         const std::string text = dump_of(runtime);
         EXPECT_TRUE(matches(text, "strand [0-9]+ \\[running on worker [0-9]")) << text;
         if (GetParam() != 1) return;
         EXPECT_NE(entry(text, "fresh").find("[ready, not begun]"), std::string::npos) << text;
-        std::atomic<bool> once = false; // the watchdog's thread may stand in for the only worker
+        // Atomic, because the watchdog may let a spare worker run the fiber.
+        std::atomic<bool> once = false;
         sennit::fiber yields({.name = "yields"}, [&] {
             once = true;
             sennit::this_fiber::yield();
@@ -269,13 +274,13 @@ TEST_P(dump_on, tells_running_ready_and_unbegun_fibers_apart) {
     });
 }
 
-TEST_P(dump_on, shows_a_fiber_whose_stack_another_one_uses) {
-    if (GetParam() != 1) return; // elsewhere another worker may take the child
+TEST_P(dump_on, dump_shows_fiber_below_another_strand) {
+    if (GetParam() != 1) return; // With more workers, another worker may take the child.
     runtime.run([this] {
         sennit::event go;
         sennit::fiber outer({.name = "outer"}, [&] {
             sennit::fiber inner({.name = "inner"}, [&] { go.wait(); });
-            inner.join(); // runs it right here
+            inner.join(); // Runs `inner` on top of this stack.
         });
         (void)entry_when_blocked(runtime, "inner");
         EXPECT_NE(
@@ -285,7 +290,7 @@ TEST_P(dump_on, shows_a_fiber_whose_stack_another_one_uses) {
     });
 }
 
-TEST_P(dump_on, shows_who_waits_for_a_blocking_call) {
+TEST_P(dump_on, dump_shows_caller_of_blocking_call) {
     runtime.run([this] {
         std::atomic<bool> inside = false, go = false;
         sennit::fiber caller({.name = "caller"}, [&] {
@@ -303,7 +308,7 @@ TEST_P(dump_on, shows_who_waits_for_a_blocking_call) {
     });
 }
 
-TEST_P(dump_on, finds_circles_of_fibers_that_wait_for_each_other) {
+TEST_P(dump_on, dump_shows_circle_of_waiting_fibers) {
     runtime.run([this] {
         sennit::timed_mutex first, second;
         sennit::latch both(2);
@@ -330,7 +335,7 @@ TEST_P(dump_on, finds_circles_of_fibers_that_wait_for_each_other) {
     });
 }
 
-TEST_P(dump_on, may_be_asked_for_by_many_while_all_is_in_motion) {
+TEST_P(dump_on, several_strands_dump_busy_runtime) {
     constexpr int rounds = 50;
     std::atomic<bool> stop = false;
     std::thread outside([&] {
@@ -374,11 +379,11 @@ TEST_P(dump_on, may_be_asked_for_by_many_while_all_is_in_motion) {
     return sennit::this_fiber::stack().used;
 }
 
-TEST(stack_use, is_nothing_on_a_plain_thread) {
+TEST(stack_use, plain_thread_has_no_stack_of_library) {
     EXPECT_EQ(sennit::this_fiber::stack().size, 0u);
 }
 
-TEST(stack_use, tells_what_is_used_now_and_what_was_touched_by_anybody) {
+TEST(stack_use, stack_reports_used_and_touched_bytes) {
     sennit::runtime runtime({.workers = 1, .stack_size = 1 << 20});
     runtime.run([] {
         const auto before = sennit::this_fiber::stack();
@@ -390,8 +395,8 @@ TEST(stack_use, tells_what_is_used_now_and_what_was_touched_by_anybody) {
         EXPECT_LT(after.used, before.used + 4096);
         EXPECT_GE(after.touched, 300'000u);
         EXPECT_LE(after.touched, after.size + 4096);
-        // A fiber that runs on this stack finds it so. A joined fiber does, unless a global poll is
-        // due just then.
+        // A fiber that runs on this stack finds the bytes already touched. A joined fiber runs on
+        // this stack, unless a global poll is due at that moment.
         const auto* mine = static_cast<const char*>(__builtin_frame_address(0));
         bool found = false;
         for (int i = 0; i < 100'000 && !found; ++i) {
@@ -408,7 +413,7 @@ TEST(stack_use, tells_what_is_used_now_and_what_was_touched_by_anybody) {
     });
 }
 
-TEST(dump, shows_all_runtimes) {
+TEST(dump, dump_shows_all_runtimes) {
     sennit::runtime one({.workers = 1}), two({.workers = 2});
     std::ostringstream text;
     sennit::obs::dump(text);
@@ -416,7 +421,7 @@ TEST(dump, shows_all_runtimes) {
     EXPECT_TRUE(matches(text.str(), ", 2 workers, 0 strands"));
 }
 
-TEST(dump, refuses_a_signal_that_cannot_be_handled) {
+TEST(dump, dump_on_signal_refuses_unhandleable_signal) {
     EXPECT_THROW(sennit::obs::dump_on_signal(SIGKILL), std::invalid_argument);
     EXPECT_THROW(sennit::obs::dump_on_signal(0), std::invalid_argument);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What looks inside a process, in a child of fork(). Each test has a process of its own.
+// Tests dumps and traces in a child of fork(). Each test runs in its own process.
 #include "child_process.hpp"
 
 #include <sennit/sennit.hpp>
@@ -30,10 +30,10 @@ protected:
     }
 };
 
-TEST_F(fork_death_test, while_another_thread_dumps_leaves_the_child_its_own_dumps) {
+TEST_F(fork_death_test, child_dumps_after_fork_during_dump) {
 #ifdef SENNIT_ADDRESS_SANITIZER
-    GTEST_SKIP() << "AddressSanitizer's list of freed memory may stay locked in a child, if "
-                    "another thread frees some";
+    GTEST_SKIP() << "AddressSanitizer's list of freed memory may stay locked in a child if another "
+                    "thread frees memory during the fork";
 #endif
     const auto forks = [] {
         std::atomic<bool> stop = false;
@@ -59,7 +59,7 @@ TEST_F(fork_death_test, while_another_thread_dumps_leaves_the_child_its_own_dump
     EXPECT_EXIT(forks(), testing::ExitedWithCode(0), "");
 }
 
-// True when the child's signal has made it write a dump.
+// Returns true if the signal has made the child write a dump.
 bool child_dumps_on_signal() {
     int ends[2];
     if (::pipe(ends) != 0) return false;
@@ -77,7 +77,7 @@ bool child_dumps_on_signal() {
     char some[256];
     while (text.find("runtime 'of the child'") == std::string::npos) {
         const ssize_t size = ::read(ends[0], some, sizeof some);
-        if (size <= 0) break; // it was ended by the alarm
+        if (size <= 0) break; // The alarm has ended the child.
         text.append(some, static_cast<std::size_t>(size));
     }
     ::kill(child, SIGKILL);
@@ -85,7 +85,7 @@ bool child_dumps_on_signal() {
     return text.find("runtime 'of the child'") != std::string::npos;
 }
 
-TEST_F(fork_death_test, leaves_a_child_with_a_runtime_its_dumps_on_a_signal) {
+TEST_F(fork_death_test, child_with_runtime_dumps_on_signal) {
     const auto forks = [] {
         sennit::obs::dump_on_signal(SIGUSR1);
         sennit::run([] {});
@@ -94,7 +94,7 @@ TEST_F(fork_death_test, leaves_a_child_with_a_runtime_its_dumps_on_a_signal) {
     EXPECT_EXIT(forks(), testing::ExitedWithCode(0), "");
 }
 
-TEST_F(fork_death_test, leaves_a_child_the_signal_that_the_environment_chose) {
+TEST_F(fork_death_test, child_dumps_on_signal_from_environment) {
     const auto forks = [] {
         ::setenv("SENNIT_DUMP_SIGNAL", "USR1", 1);
         sennit::run([] {});
@@ -103,7 +103,7 @@ TEST_F(fork_death_test, leaves_a_child_the_signal_that_the_environment_chose) {
     EXPECT_EXIT(forks(), testing::ExitedWithCode(0), "");
 }
 
-TEST_F(fork_death_test, leaves_the_trace_to_the_parent) {
+TEST_F(fork_death_test, child_leaves_trace_to_parent) {
 #ifdef SENNIT_NO_TRACE_HOOKS
     GTEST_SKIP() << "this library cannot trace";
 #endif

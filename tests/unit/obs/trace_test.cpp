@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each trace is made in a process of its own: tracing begins with the first runtime.
+// Tests traces. Each test traces in its own process, because tracing begins with the first runtime
+// of a process.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -18,14 +19,14 @@
 
 namespace {
 
-// Runs `body` in a process that traces, and returns the file.
+// Runs `body` in a process that traces, and returns the contents of the trace file.
 template <class Body>
 std::string trace_of(Body body) {
     const std::string path = (std::filesystem::temp_directory_path() /
                               ("sennit-trace-" + std::to_string(::getpid()) + ".json"))
                                  .string();
-    // The child of a threadsafe death test is another process with another number: it is told the
-    // name.
+    // The child of a threadsafe death test is another process with another id. The environment
+    // therefore passes the file's name.
     const char* inherited = std::getenv("SENNIT_TRACE_TEST");
     ::setenv("SENNIT_TRACE_TEST", inherited ? inherited : path.c_str(), 1);
     const auto traced = [&] {
@@ -53,11 +54,11 @@ protected:
 };
 
 #ifdef SENNIT_NO_TRACE_HOOKS
-TEST(trace, is_refused_by_a_library_that_cannot) {
+TEST(trace, library_without_hooks_refuses_to_trace) {
     ::setenv("SENNIT_TRACE", "trace.json", 1);
     try {
         sennit::runtime refused({.workers = 1});
-        ADD_FAILURE() << "was made";
+        ADD_FAILURE() << "the runtime was created";
     } catch (const std::invalid_argument& error) {
         EXPECT_STREQ(
             error.what(),
@@ -75,7 +76,7 @@ std::size_t count(const std::string& text, const std::string& part) {
     return found;
 }
 
-TEST_F(trace_death_test, shows_fibers_their_waits_and_who_wakes_them) {
+TEST_F(trace_death_test, trace_shows_fibers_waits_and_wake_ups) {
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 1});
         runtime.run([] {
@@ -85,7 +86,8 @@ TEST_F(trace_death_test, shows_fibers_their_waits_and_who_wakes_them) {
                 begun = true;
                 go.wait();
             });
-            while (!begun) sennit::this_fiber::yield(); // one worker: then it waits
+            // With one worker, the waiter has blocked by then.
+            while (!begun) sennit::this_fiber::yield();
             go.set();
             waiter.join();
         });
@@ -93,7 +95,8 @@ TEST_F(trace_death_test, shows_fibers_their_waits_and_who_wakes_them) {
     EXPECT_EQ(text.rfind("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", 0), 0u) << text;
     EXPECT_EQ(text.substr(text.size() - 4), "\n]}\n");
     EXPECT_EQ(count(text, "\"name\":\"worker 0\""), 1u) << text;
-    EXPECT_EQ(count(text, "\"name\":\"wai\\\"ter "), 2u) << text; // before the wait, and after
+    // One slice before the wait, one after it.
+    EXPECT_EQ(count(text, "\"name\":\"wai\\\"ter "), 2u) << text;
     EXPECT_EQ(count(text, "\"name\":\"waits for event\""), 1u) << text;
     EXPECT_GE(count(text, "\"name\":\"wakes "), 1u) << text;
 }
@@ -104,8 +107,9 @@ INSTANTIATE_TEST_SUITE_P(all, trace_of_policy_death_test,
                          testing::Values(sennit::scheduling::stealing, sennit::scheduling::sharing,
                                          sennit::scheduling::round_robin));
 
-// The quick ways, which tell nothing, are not taken while somebody traces; the order stays theirs.
-TEST_P(trace_of_policy_death_test, shows_every_turn_of_fibers_that_yield_in_turn) {
+// While tracing is on, the scheduler does not take its fast paths, because they emit no events. The
+// fibers must still run in the order of the fast paths.
+TEST_P(trace_of_policy_death_test, trace_shows_every_run_of_alternating_fibers) {
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 1, .policy = GetParam()});
         runtime.run([] {
@@ -129,12 +133,13 @@ TEST_P(trace_of_policy_death_test, shows_every_turn_of_fibers_that_yield_in_turn
         order += (*at)[1];
     EXPECT_TRUE(order.ends_with("lrlrlrlrlrlr") || order.ends_with("rlrlrlrlrlrl")) << order << '\n'
                                                                                     << text;
-    EXPECT_EQ(order.size(), 14u) << order << ": before the wait once each, after it six times\n"
+    EXPECT_EQ(order.size(), 14u) << order
+                                 << ": each fiber runs once before the wait, six times after it\n"
                                  << text;
     EXPECT_GE(count(text, "\"name\":\"wakes "), 2u) << text;
 }
 
-TEST_F(trace_death_test, ends_every_slice_that_it_begins_and_never_goes_back_in_time) {
+TEST_F(trace_death_test, every_slice_ends_and_time_never_goes_back) {
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 3});
         runtime.run([] {
@@ -164,9 +169,9 @@ TEST_F(trace_death_test, ends_every_slice_that_it_begins_and_never_goes_back_in_
     for (const auto& [tid, left] : open) EXPECT_EQ(left, 0) << "track " << tid;
 }
 
-// The call waits in the library, as the fiber that made it: what that one waits for is then the
-// other thread's to say.
-TEST_F(trace_death_test, says_of_who_left_for_a_blocking_call_just_that) {
+// The blocking call waits in a channel, as its fiber, but on a thread that is not a worker. For the
+// fiber, the trace must show only the blocking call.
+TEST_F(trace_death_test, trace_shows_only_blocking_call_of_its_caller) {
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 2});
         runtime.run([] {
@@ -183,10 +188,11 @@ TEST_F(trace_death_test, says_of_who_left_for_a_blocking_call_just_that) {
         });
     });
     EXPECT_GE(count(text, "\"name\":\"waits for blocking\""), 1u);
-    EXPECT_EQ(count(text, "waits for channel"), 0u) << "told by a thread that is no worker";
+    EXPECT_EQ(count(text, "waits for channel"), 0u)
+        << "a thread that is not a worker emitted a wait";
 }
 
-TEST_F(trace_death_test, that_is_full_keeps_the_last_events_and_says_so) {
+TEST_F(trace_death_test, full_trace_keeps_last_events_and_reports_loss) {
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 1});
         runtime.run([] {
@@ -198,10 +204,10 @@ TEST_F(trace_death_test, that_is_full_keeps_the_last_events_and_says_so) {
     EXPECT_EQ(count(text, "\"name\":\"last "), 1u);
 }
 
-TEST_F(trace_death_test, is_json_whatever_the_locale_and_the_names) {
+TEST_F(trace_death_test, trace_is_json_in_any_locale_and_with_any_names) {
     const std::string text = trace_of([] {
         for (const char* comma :
-             {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"}) // whichever the system has
+             {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"}) // Any of these locales.
             if (std::setlocale(LC_ALL, comma)) break;
         sennit::runtime runtime({.workers = 1});
         runtime.run([] {
@@ -217,7 +223,7 @@ TEST_F(trace_death_test, is_json_whatever_the_locale_and_the_names) {
     EXPECT_EQ(count(text, "\"name\":\"\xf0\x9f\xa7\xb6! "), 1u) << text;
 }
 
-TEST_F(trace_death_test, into_a_place_that_cannot_be_written_is_refused_at_the_start) {
+TEST_F(trace_death_test, unwritable_trace_file_is_refused_at_start) {
     const auto start = [] {
         ::setenv("SENNIT_TRACE", "/no/such/folder/trace.json", 1);
         try {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests chunk_sizer, which chooses the number of elements of the next chunk of a parallel loop.
 #include <sennit/par/detail/chunk_sizer.hpp>
 
 #include <gtest/gtest.h>
@@ -11,14 +12,14 @@ using sennit::par::grain;
 using sennit::par::detail::chunk_sizer;
 using sennit::par::detail::round_up;
 
-TEST(par_chunk_sizer, the_first_piece_is_one_element_or_one_grain) {
+TEST(par_chunk_sizer, first_chunk_is_one_element_or_one_grain) {
     EXPECT_EQ(chunk_sizer(grain{}).next_end(0, 1'000'000), 1u);
     EXPECT_EQ(chunk_sizer(grain{100}).next_end(0, 1'000'000), 100u);
     EXPECT_EQ(chunk_sizer(grain{100}).next_end(0, 99), 99u);
     EXPECT_EQ(chunk_sizer(grain{100}).next_end(100, 150), 150u);
 }
 
-TEST(par_chunk_sizer, every_piece_advances_and_ends_within_the_range) {
+TEST(par_chunk_sizer, every_chunk_advances_and_ends_within_range) {
     constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
     for (std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{3}, most}) {
         for (std::size_t last : {std::size_t{1}, std::size_t{100}, most}) {
@@ -35,23 +36,23 @@ TEST(par_chunk_sizer, every_piece_advances_and_ends_within_the_range) {
     }
 }
 
-TEST(par_chunk_sizer, a_piece_of_cheap_elements_leaves_most_of_a_long_range) {
+TEST(par_chunk_sizer, chunk_of_cheap_elements_leaves_most_of_long_range) {
     chunk_sizer steps(grain{});
-    for (int i = 0; i < 20; ++i) steps.note_chunk(1'000'000); // much faster than any real loop
+    for (int i = 0; i < 20; ++i) steps.note_chunk(1'000'000); // Much faster than any real loop.
     EXPECT_LE(steps.next_end(0, std::size_t{1} << 40), std::size_t{1} << 36);
 }
 
-TEST(par_chunk_sizer, a_grain_makes_no_piece_shorter) {
+TEST(par_chunk_sizer, grain_makes_no_chunk_shorter) {
     chunk_sizer steps(grain{64});
-    steps.note_chunk(
-        1); // expensive elements: the time of this one asks for at most 16 in the next piece
+    // This element is expensive: its time asks for at most 16 elements in the next chunk.
+    steps.note_chunk(1);
     EXPECT_EQ(steps.next_end(0, 1'000'000), 64u);
-    for (int i = 0; i < 20; ++i)
-        steps.note_chunk(1'000'000); // cheap elements: longer than the grain
+    // These elements are cheap: the next chunk is longer than the grain.
+    for (int i = 0; i < 20; ++i) steps.note_chunk(1'000'000);
     EXPECT_GT(steps.next_end(0, std::size_t{1} << 40), 64u);
 }
 
-TEST(par_chunk_sizer, rounds_up_within_the_limit) {
+TEST(par_chunk_sizer, round_up_stays_within_limit) {
     EXPECT_EQ(round_up(0, 64, 1000), 0u);
     EXPECT_EQ(round_up(1, 64, 1000), 64u);
     EXPECT_EQ(round_up(64, 64, 1000), 64u);

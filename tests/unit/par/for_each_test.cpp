@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests par::for_each and par::for_each_n.
 #include <sennit/sennit.hpp>
 
 #include "on_workers.hpp"
@@ -20,14 +21,15 @@ namespace {
 
 using sennit::par::grain;
 
-// One plain byte an element: a second visit is seen, and a race on it by ThreadSanitizer.
+// Each element has one plain byte. The byte shows a second visit, and ThreadSanitizer reports a
+// race on it.
 void expect_once(const std::vector<unsigned char>& visits, std::size_t elements = 0) {
     EXPECT_EQ(std::count(visits.begin(), visits.end(), 1),
               static_cast<std::ptrdiff_t>(visits.size()))
         << "grain " << elements;
 }
 
-TEST(par_for_each_n, visits_every_index_once) {
+TEST(par_for_each_n, every_index_is_visited_once) {
     on_workers([] {
         for (std::size_t n : sizes) {
             std::vector<unsigned char> visits(n);
@@ -37,7 +39,7 @@ TEST(par_for_each_n, visits_every_index_once) {
     });
 }
 
-TEST(par_for_each_n, visits_every_index_once_with_any_grain) {
+TEST(par_for_each_n, every_index_is_visited_once_with_any_grain) {
     on_workers([] {
         for (std::size_t n : sizes) {
             for (std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{3},
@@ -50,7 +52,7 @@ TEST(par_for_each_n, visits_every_index_once_with_any_grain) {
     });
 }
 
-TEST(par_for_each_n, takes_an_iterator_and_a_number) {
+TEST(par_for_each_n, for_each_n_takes_iterator_and_count) {
     on_workers([] {
         std::vector<int> values(1000, 1);
         sennit::par::for_each_n(values.begin() + 10, 900, [](int& v) { ++v; });
@@ -60,7 +62,7 @@ TEST(par_for_each_n, takes_an_iterator_and_a_number) {
     });
 }
 
-TEST(par_for_each, takes_vectors_deques_spans_arrays_and_views) {
+TEST(par_for_each, for_each_takes_vectors_deques_spans_arrays_and_views) {
     on_workers([] {
         const auto increment = [](int& v) { ++v; };
         std::vector<int> vector(5000, 1);
@@ -84,7 +86,7 @@ TEST(par_for_each, takes_vectors_deques_spans_arrays_and_views) {
     });
 }
 
-TEST(par_for_each, takes_elements_and_callables_that_cannot_be_copied) {
+TEST(par_for_each, for_each_takes_move_only_elements_and_callables) {
     on_workers([] {
         std::vector<std::unique_ptr<int>> boxes;
         for (int i = 0; i < 1000; ++i) boxes.push_back(std::make_unique<int>(i));
@@ -96,13 +98,13 @@ TEST(par_for_each, takes_elements_and_callables_that_cannot_be_copied) {
             int value;
         };
         std::vector<counted> objects(100, counted{3});
-        sennit::par::for_each(objects, &counted::value); // any invocable, as in std
+        sennit::par::for_each(objects, &counted::value); // Any invocable works, as in std.
     });
 }
 
-// Threads change only where pieces begin, so no run of equal threads may begin off a multiple of
-// the grain.
-TEST(par_for_each_n, pieces_begin_at_multiples_of_the_grain) {
+// The thread changes only between chunks. A run of elements with one thread therefore begins at a
+// multiple of the grain.
+TEST(par_for_each_n, chunks_begin_at_multiples_of_grain) {
     on_workers([] {
         constexpr std::size_t n = 20'000;
         constexpr std::size_t elements = 37;
@@ -120,7 +122,7 @@ TEST(par_for_each_n, pieces_begin_at_multiples_of_the_grain) {
     });
 }
 
-// Hangs if one worker has to do both.
+// The test hangs if one worker must run both elements.
 TEST(par_for_each_n, two_long_elements_run_on_two_workers) {
     sennit::runtime runtime({.workers = 2});
     std::atomic<int> started{0};
@@ -133,7 +135,7 @@ TEST(par_for_each_n, two_long_elements_run_on_two_workers) {
     EXPECT_EQ(started.load(), 2);
 }
 
-TEST(par_for_each_n, the_lowest_element_that_throws_is_reported) {
+TEST(par_for_each_n, exception_of_lowest_throwing_element_is_reported) {
     on_workers([] {
         for (std::size_t n :
              {std::size_t{1}, std::size_t{2}, std::size_t{1000}, std::size_t{100'000}}) {
@@ -156,7 +158,7 @@ TEST(par_for_each_n, the_lowest_element_that_throws_is_reported) {
     });
 }
 
-TEST(par_for_each_n, after_an_exception_the_rest_is_dropped) {
+TEST(par_for_each_n, exception_drops_remaining_elements) {
     sennit::runtime runtime({.workers = 1});
     std::size_t visited = 0;
     runtime.run([&] {
@@ -182,7 +184,7 @@ TEST(par_for_each_n, loops_nest) {
     });
 }
 
-TEST(par_for_each_n, runs_inside_fork_join_and_scope_and_holds_them) {
+TEST(par_for_each_n, loops_nest_with_fork_join_and_scope) {
     on_workers([] {
         std::vector<unsigned char> visits(4000);
         const auto part = [&](std::size_t from) {
@@ -207,7 +209,7 @@ TEST(par_for_each_n, runs_inside_fork_join_and_scope_and_holds_them) {
     });
 }
 
-TEST(par_for_each, runs_from_a_foreign_thread) {
+TEST(par_for_each, plain_thread_runs_loop) {
     std::vector<unsigned char> visits(10'000);
     std::thread foreign([&] { sennit::par::for_each(visits, [](unsigned char& v) { ++v; }); });
     foreign.join();
@@ -216,7 +218,7 @@ TEST(par_for_each, runs_from_a_foreign_thread) {
                  std::runtime_error);
 }
 
-TEST(par_for_each_n, takes_a_mutable_callable) {
+TEST(par_for_each_n, for_each_n_takes_mutable_callable) {
     on_workers([] {
         std::atomic<int> counted{0};
         sennit::par::for_each_n(1000,

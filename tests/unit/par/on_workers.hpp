@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test's body on runtimes of 1, 2, 3 and 8 workers, whatever the machine has. The body may
-// change threads, and GoogleTest's traces belong to one: no SCOPED_TRACE inside.
+// Runs a test's body on runtimes with 1, 2, 3 and 8 workers, on any machine. The body may change
+// threads, and GoogleTest's traces belong to one thread. The body must therefore not use
+// SCOPED_TRACE.
 #pragma once
 
 #include <sennit/runtime.hpp>
@@ -9,7 +10,7 @@
 
 #include <cstddef>
 
-// Sizes of loops: none, one, about a piece, very many pieces.
+// Sizes of loops: no element, one element, about one chunk, and very many chunks.
 inline constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1'000'000};
 
 template <class F>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests par::transform_reduce in its fast and its deterministic form.
 #include <sennit/sennit.hpp>
 
 #include "on_workers.hpp"
@@ -24,9 +25,10 @@ namespace {
 
 using sennit::par::deterministic;
 using sennit::par::grain;
-namespace par = sennit::par; // qualified calls: std's would be found by argument-dependent lookup
+// Calls are qualified, because argument-dependent lookup would find std's.
+namespace par = sennit::par;
 
-TEST(par_transform_reduce, sums_every_element_once) {
+TEST(par_transform_reduce, every_element_is_summed_once) {
     on_workers([] {
         for (std::size_t n : sizes) {
             std::vector<std::uint64_t> values(n);
@@ -48,7 +50,7 @@ TEST(par_transform_reduce, sums_every_element_once) {
     });
 }
 
-TEST(par_transform_reduce, keeps_the_order_of_an_operation_that_does_not_commute) {
+TEST(par_transform_reduce, noncommutative_operation_keeps_order) {
     on_workers([] {
         std::string expected = "start:";
         for (int i = 0; i < 3000; ++i) expected += std::to_string(i) + ' ';
@@ -74,7 +76,7 @@ std::vector<float> floats_of_mixed_magnitude(std::size_t n) {
     return values;
 }
 
-TEST(par_transform_reduce, the_deterministic_form_gives_the_same_bits_on_any_number_of_workers) {
+TEST(par_transform_reduce, deterministic_form_gives_equal_bits_on_any_number_of_workers) {
     for (std::size_t n : {std::size_t{7}, std::size_t{1000}, std::size_t{300'001}}) {
         for (std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{250}}) {
             SCOPED_TRACE(std::to_string(n) + " elements, grain " + std::to_string(elements));
@@ -92,8 +94,8 @@ TEST(par_transform_reduce, the_deterministic_form_gives_the_same_bits_on_any_num
     }
 }
 
-// The test above could not fail if the sum did not depend on the grouping.
-TEST(par_transform_reduce, the_grouping_matters_for_these_floats) {
+// If the sum did not depend on the grouping, the test of the deterministic form could not fail.
+TEST(par_transform_reduce, sum_of_these_floats_depends_on_grouping) {
     sennit::runtime runtime({.workers = 1});
     const std::vector<float> values = floats_of_mixed_magnitude(300'001);
     const auto sum = [&](std::size_t elements) {
@@ -105,7 +107,7 @@ TEST(par_transform_reduce, the_grouping_matters_for_these_floats) {
     EXPECT_NE(sum(1), sum(250));
 }
 
-TEST(par_transform_reduce, on_one_worker_the_fast_form_groups_like_a_plain_loop) {
+TEST(par_transform_reduce, fast_form_groups_like_plain_loop_on_one_worker) {
     sennit::runtime runtime({.workers = 1});
     const std::vector<float> values = floats_of_mixed_magnitude(100'000);
     float expected = 0.5f;
@@ -115,12 +117,12 @@ TEST(par_transform_reduce, on_one_worker_the_fast_form_groups_like_a_plain_loop)
     EXPECT_EQ(std::bit_cast<std::uint32_t>(sum), std::bit_cast<std::uint32_t>(expected));
 }
 
-struct block { // larger than a fork's slot, and only movable
+struct block { // Larger than a fork's slot, and move-only.
     std::unique_ptr<long> sum;
     char filling[100] = {};
 };
 
-TEST(par_transform_reduce, carries_large_values_that_only_move) {
+TEST(par_transform_reduce, large_move_only_values_are_reduced) {
     on_workers([] {
         const auto make = [](long i) { return block{std::make_unique<long>(i)}; };
         const auto add = [](block a, block b) {
@@ -134,7 +136,7 @@ TEST(par_transform_reduce, carries_large_values_that_only_move) {
     });
 }
 
-TEST(par_transform_reduce, the_lowest_element_that_throws_is_reported) {
+TEST(par_transform_reduce, exception_of_lowest_throwing_element_is_reported) {
     on_workers([] {
         const auto numbers = std::views::iota(0, 50'000);
         const auto picky = [](int i) -> long {
@@ -158,7 +160,7 @@ TEST(par_transform_reduce, the_lowest_element_that_throws_is_reported) {
     });
 }
 
-TEST(par_transform_reduce, takes_deques_and_nests) {
+TEST(par_transform_reduce, transform_reduce_takes_deques_and_nests) {
     on_workers([] {
         const std::deque<int> values(300, 2);
         const long sum =
@@ -172,7 +174,7 @@ TEST(par_transform_reduce, takes_deques_and_nests) {
     });
 }
 
-TEST(par_transform_reduce, runs_from_a_foreign_thread) {
+TEST(par_transform_reduce, plain_thread_runs_reduction) {
     long fast = 0;
     long exact = 0;
     std::thread foreign([&] {
@@ -185,7 +187,7 @@ TEST(par_transform_reduce, runs_from_a_foreign_thread) {
     EXPECT_EQ(exact, 49'995'000L);
 }
 
-// Hangs if one worker has to do both.
+// The test hangs if one worker must run both elements.
 TEST(par_transform_reduce, two_long_elements_run_on_two_workers) {
     sennit::runtime runtime({.workers = 2});
     for (bool exact : {false, true}) {

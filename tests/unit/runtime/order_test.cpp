@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders of one's own, and the properties they go by. One worker, so that what is ready waits while
-// the body runs.
+// Tests user-defined orders, and the properties that they use. There is one worker, so that ready
+// fibers wait while the body runs.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ protected:
     }
 };
 
-TEST_F(by_priority, runs_the_highest_first_and_equals_as_they_came) {
+TEST_F(by_priority, highest_priority_runs_first_and_equals_run_in_arrival_order) {
     runtime.run([&] {
         std::vector<sennit::fiber> all;
         const std::pair<char, int> given[] = {{'d', 0}, {'f', -3},  {'a', 9}, {'b', 5},
@@ -41,7 +41,7 @@ TEST_F(by_priority, runs_the_highest_first_and_equals_as_they_came) {
     EXPECT_EQ(order, "abcdefg");
 }
 
-TEST_F(by_priority, a_fiber_that_waits_its_turn_can_be_moved) {
+TEST_F(by_priority, priority_of_unstarted_fiber_can_change) {
     runtime.run([&] {
         sennit::fiber a({.priority = 1}, says('a'));
         sennit::fiber b({.priority = 2}, says('b'));
@@ -57,7 +57,7 @@ TEST_F(by_priority, a_fiber_that_waits_its_turn_can_be_moved) {
     EXPECT_EQ(order, "acb");
 }
 
-TEST_F(by_priority, a_fiber_that_was_woken_can_be_moved) {
+TEST_F(by_priority, priority_of_woken_fiber_can_change) {
     sennit::event go;
     std::vector<sennit::fiber> all;
     sennit::fiber director({.runtime = &runtime, .priority = -1}, [&] {
@@ -66,9 +66,9 @@ TEST_F(by_priority, a_fiber_that_was_woken_can_be_moved) {
                 go.wait();
                 order += who;
             });
-        sennit::this_fiber::yield(); // all wait
+        sennit::this_fiber::yield(); // All fibers wait.
         sennit::this_fiber::set_priority(10);
-        go.set(); // all are ready
+        go.set(); // All fibers are ready.
         all[2].set_priority(1);
     });
     director.join();
@@ -76,7 +76,7 @@ TEST_F(by_priority, a_fiber_that_was_woken_can_be_moved) {
     EXPECT_EQ(order, "cab");
 }
 
-TEST_F(by_priority, a_running_fiber_steps_back) {
+TEST_F(by_priority, running_fiber_lowers_its_priority) {
     runtime.run([&] {
         sennit::fiber low({.priority = 1}, says('l'));
         sennit::fiber high({.priority = 5}, [&] {
@@ -92,7 +92,7 @@ TEST_F(by_priority, a_running_fiber_steps_back) {
     EXPECT_EQ(order, "hlH");
 }
 
-TEST_F(by_priority, a_change_that_throws_leaves_the_fiber_where_it_was) {
+TEST_F(by_priority, throwing_change_leaves_fiber_in_place) {
     runtime.run([&] {
         sennit::fiber a({.priority = 1}, says('a'));
         sennit::fiber b(says('b'));
@@ -105,7 +105,7 @@ TEST_F(by_priority, a_change_that_throws_leaves_the_fiber_where_it_was) {
     EXPECT_EQ(order, "ab");
 }
 
-TEST_F(by_priority, many_threads_change_what_many_fibers_do) {
+TEST_F(by_priority, many_threads_change_priorities_of_many_fibers) {
     sennit::runtime many({.workers = 3, .order = sennit::make_order<sennit::priority_order>});
     std::vector<sennit::fiber> all;
     std::atomic<int> ended{0};
@@ -125,7 +125,7 @@ TEST_F(by_priority, many_threads_change_what_many_fibers_do) {
     EXPECT_EQ(ended, 8);
 }
 
-// Earliest deadline first, as the guide shows it.
+// The order of the guide: earliest deadline first.
 struct due : sennit::fiber_properties {
     explicit due(int at) : when(at) {}
     int when;
@@ -145,12 +145,12 @@ public:
 private:
     static int when(const sennit::ready_item& item) noexcept {
         const auto* known = dynamic_cast<const due*>(sennit::properties_of(item));
-        return known ? known->when : INT_MAX; // what has no deadline comes last
+        return known ? known->when : INT_MAX; // A fiber without a deadline comes last.
     }
     sennit::ready_list items_;
 };
 
-TEST(order, of_ones_own_goes_by_properties_of_ones_own) {
+TEST(order, user_order_uses_user_properties) {
     sennit::runtime runtime({.workers = 1, .order = sennit::make_order<earliest_first>});
     std::string order;
     runtime.run([&] {
@@ -166,13 +166,13 @@ TEST(order, of_ones_own_goes_by_properties_of_ones_own) {
     EXPECT_EQ(order, "acbz");
 }
 
-TEST(order, is_not_there_without_being_asked_for) {
+TEST(order, fiber_has_priority_only_on_request) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
         sennit::fiber plain([] { EXPECT_EQ(sennit::this_fiber::priority(), 0); });
         EXPECT_THROW(plain.set_priority(1), std::bad_cast);
         sennit::fiber told({.priority = 3}, [] {});
-        EXPECT_EQ(told.priority(), 3); // kept, though nobody goes by it
+        EXPECT_EQ(told.priority(), 3); // The priority is kept, though no order uses it.
         told.set_priority(4);
         EXPECT_EQ(told.priority(), 4);
         plain.join();

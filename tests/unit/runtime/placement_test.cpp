@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers that are bound to a worker, and fibers with a larger stack.
+// Tests fibers that are bound to a worker, and fibers with a larger stack.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(workers, pinned, testing::Values(1u, 2u, 4u));
 
-// Blocks in every way and counts how often it was in another thread afterwards.
+// Blocks in every way, and counts how often the fiber continued on another thread.
 int times_moved(sennit::channel<int>& words, sennit::mutex& guard) {
     const auto where = std::this_thread::get_id();
     int moved = 0;
@@ -47,18 +47,18 @@ int times_moved(sennit::channel<int>& words, sennit::mutex& guard) {
     return moved;
 }
 
-TEST_P(pinned, fibers_stay_on_their_worker) {
+TEST_P(pinned, pinned_fibers_stay_on_their_worker) {
     sennit::channel<int> words;
     sennit::mutex guard;
     std::vector<sennit::fiber> all;
     std::vector<std::thread::id> seen(GetParam());
     std::atomic<int> moved{0};
-    for (unsigned i = 0; i < GetParam(); ++i) // from outside
+    for (unsigned i = 0; i < GetParam(); ++i) // Fibers from outside.
         all.emplace_back(sennit::fiber_attributes{.runtime = &runtime, .worker = i}, [&, i] {
             seen[i] = std::this_thread::get_id();
             moved += times_moved(words, guard);
         });
-    runtime.run([&] { // and from inside
+    runtime.run([&] { // Fibers from inside.
         for (int i = 0; i < 4; ++i)
             all.emplace_back(sennit::fiber_attributes{.pinned = true},
                              [&, mine = std::this_thread::get_id()] {
@@ -75,7 +75,7 @@ TEST_P(pinned, fibers_stay_on_their_worker) {
     EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), GetParam());
 }
 
-TEST_P(pinned, fibers_of_one_worker_run_while_it_is_busy_otherwise) {
+TEST_P(pinned, pinned_fiber_runs_while_its_worker_has_other_work) {
     runtime.run([&] {
         std::atomic<bool> go{false};
         sennit::fiber waits({.worker = 0u}, [&] { go = true; });
@@ -84,7 +84,7 @@ TEST_P(pinned, fibers_of_one_worker_run_while_it_is_busy_otherwise) {
     });
 }
 
-TEST_P(pinned, families_may_be_bound_and_begin_at_once) {
+TEST_P(pinned, nursery_children_may_be_pinned_and_launched_now) {
     runtime.run([&] {
         std::atomic<int> ran{0};
         sennit::nursery all;
@@ -99,14 +99,14 @@ TEST_P(pinned, families_may_be_bound_and_begin_at_once) {
     });
 }
 
-TEST_P(pinned, to_a_worker_that_is_not_there_is_an_error) {
+TEST_P(pinned, pinning_to_missing_worker_is_error) {
     sennit::fiber none;
     EXPECT_THROW(none = sennit::fiber({.runtime = &runtime, .worker = GetParam()}, [] {}),
                  std::invalid_argument);
     EXPECT_FALSE(none.joinable());
 }
 
-// Uses the bytes for certain.
+// Uses `bytes` bytes of the stack.
 std::size_t deep(std::size_t bytes) {
     volatile char block[4096];
     block[0] = 1;
@@ -115,7 +115,7 @@ std::size_t deep(std::size_t bytes) {
                : deep(bytes - sizeof block) + static_cast<std::size_t>(block[0]);
 }
 
-TEST(larger_stack, is_there_for_who_asks) {
+TEST(larger_stack, fiber_gets_requested_stack_size) {
     sennit::runtime runtime({.workers = 2, .stack_size = 64 << 10});
     runtime.run([] {
         sennit::fiber small([] { EXPECT_GT(deep(16 << 10), 1u); });
@@ -133,7 +133,7 @@ TEST(larger_stack, is_there_for_who_asks) {
     });
 }
 
-TEST(larger_stack, is_used_again) {
+TEST(larger_stack, large_stack_is_reused) {
     sennit::runtime runtime({.workers = 1, .stack_size = 64 << 10});
     runtime.run([] {
         for (int i = 0; i < 100; ++i) {
@@ -148,7 +148,7 @@ TEST(larger_stack, is_used_again) {
     EXPECT_LT(seen.stacks_live + seen.stacks_cached, 20u);
 }
 
-TEST(larger_stack, beyond_the_limit_is_an_error) {
+TEST(larger_stack, stack_size_beyond_limit_is_error) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
         EXPECT_THROW(sennit::fiber({.stack_size = std::size_t{2} << 30}, [] {}),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each policy promises, and that everything works under each with any number of workers.
+// Tests the promises of each policy, and that everything works under each policy with any number of
+// workers.
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ policy policy_of(int number) {
     }
 }
 
-// A tree of fibers in which each parent hears from its children by a channel.
+// A tree of fibers. Each parent receives the sums of its children through a channel.
 long tree(long first, long leaves) {
     if (leaves == 1) return first;
     sennit::channel<long> sums(4);
@@ -57,8 +58,8 @@ long fib(int n) {
     return a + b;
 }
 
-// Each primitive once, with somebody who waits and somebody who ends the wait. Returns how many of
-// them did as they should.
+// Uses each primitive once, with a strand that waits and a strand that ends the wait. Returns the
+// number of primitives that worked.
 int primitives_that_work() {
     int works = 0;
     sennit::fiber_local<int> own;
@@ -70,7 +71,7 @@ int primitives_that_work() {
     sennit::recursive_timed_mutex again;
     sennit::condition_variable changed;
     sennit::mutex guard;
-    int stage = 0, once = 0; // the first of them guarded by `guard`
+    int stage = 0, once = 0; // `guard` guards `stage`.
     std::atomic<int> readers{0};
     {
         sennit::nursery all;
@@ -147,12 +148,12 @@ INSTANTIATE_TEST_SUITE_P(all, every_policy,
                                     std::to_string(std::get<1>(test.param));
                          });
 
-TEST_P(every_policy, runs_everything) {
+TEST_P(every_policy, every_primitive_works) {
     sennit::runtime runtime(options);
     EXPECT_EQ(runtime.run(primitives_that_work), primitives_that_should_work);
     std::atomic<int> woken{0};
     sennit::event go;
-    std::vector<std::thread> outside; // these make and wake fibers, too
+    std::vector<std::thread> outside; // These threads create and wake fibers, too.
     for (int i = 0; i < 2; ++i)
         outside.emplace_back([&] {
             sennit::fiber one({.runtime = &runtime}, [&] {
@@ -183,7 +184,7 @@ TEST_P(every_policy, runs_everything) {
     EXPECT_EQ(woken, 2);
 }
 
-TEST(policy, round_robin_on_one_worker_is_the_same_each_time) {
+TEST(policy, round_robin_is_deterministic_on_one_worker) {
     const auto once = [] {
         sennit::runtime runtime({.workers = 1, .policy = scheduling::round_robin});
         return runtime.run([] {
@@ -203,7 +204,7 @@ TEST(policy, round_robin_on_one_worker_is_the_same_each_time) {
     EXPECT_EQ(once(), "abcabcabc");
 }
 
-TEST(policy, round_robin_keeps_each_fiber_on_its_thread) {
+TEST(policy, round_robin_keeps_fiber_on_its_thread) {
     sennit::runtime runtime({.workers = 3, .policy = scheduling::round_robin});
     sennit::channel<int> words;
     std::atomic<int> moved{0};
@@ -233,8 +234,8 @@ TEST(policy, round_robin_keeps_each_fiber_on_its_thread) {
     EXPECT_EQ(moved, 0);
 }
 
-// As many fibers hold a worker each as there are workers: they can only meet if the work is shared
-// out.
+// Runs as many fibers as there are workers, each of which holds its worker. The fibers can meet
+// only if all workers run them.
 void meet_on_all_workers(const sennit::runtime_options& options) {
     sennit::runtime runtime(options);
     std::barrier everybody(static_cast<std::ptrdiff_t>(runtime.workers()));
@@ -251,7 +252,7 @@ TEST(policy, stealing_and_sharing_use_all_workers) {
     meet_on_all_workers({.workers = 4, .order = by_priority});
 }
 
-TEST(policy, round_robin_spreads_what_comes_from_outside) {
+TEST(policy, round_robin_distributes_fibers_from_outside) {
     sennit::runtime runtime({.workers = 4, .policy = scheduling::round_robin});
     std::barrier everybody(4);
     std::vector<sennit::fiber> all;
@@ -261,7 +262,7 @@ TEST(policy, round_robin_spreads_what_comes_from_outside) {
     for (auto& one : all) one.join();
 }
 
-TEST(policy, sharing_runs_in_arrival_order) {
+TEST(policy, sharing_runs_fibers_in_arrival_order) {
     sennit::runtime runtime({.workers = 1, .policy = scheduling::sharing});
     const std::string order = runtime.run([] {
         std::string seen;
@@ -276,13 +277,13 @@ TEST(policy, sharing_runs_in_arrival_order) {
 void expect_rejected(const sennit::runtime_options& options, const std::string& message) {
     try {
         sennit::runtime refused(options);
-        FAIL() << "was made";
+        FAIL() << "the runtime was created";
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(error.what(), message);
     }
 }
 
-TEST(policy, may_come_from_the_environment) {
+TEST(policy, environment_sets_policy) {
     ::setenv("SENNIT_SCHEDULING", "round-robin", 1);
     {
         sennit::runtime runtime({.workers = 1});
@@ -297,12 +298,12 @@ TEST(policy, may_come_from_the_environment) {
     ::setenv("SENNIT_SCHEDULING", "fair", 1);
     expect_rejected({}, "sennit: [SNT-003] SENNIT_SCHEDULING must be stealing, sharing, "
                         "round-robin or priority, not 'fair'");
-    sennit::runtime told(
-        {.workers = 1, .policy = scheduling::sharing}); // the variable is for those that do not say
+    // The variable applies only to runtimes whose options name no policy.
+    sennit::runtime told({.workers = 1, .policy = scheduling::sharing});
     ::unsetenv("SENNIT_SCHEDULING");
 }
 
-TEST(policy, refuses_what_contradicts_itself) {
+TEST(policy, contradicting_options_are_refused) {
     expect_rejected({.policy = scheduling::stealing, .order = by_priority},
                     "sennit: [SNT-002] runtime_options::order needs the policy sharing; set "
                     "runtime_options::policy to "

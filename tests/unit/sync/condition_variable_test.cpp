@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests condition_variable and condition_variable_any.
 #include "strands.hpp"
 
 #include <sennit/condition_variable.hpp>
@@ -15,28 +16,29 @@ SENNIT_BY_STRANDS(condition_variable);
 class condition_variable_on : public on_workers {};
 SENNIT_ON_WORKERS(condition_variable_on);
 
-TEST_P(condition_variable, loses_no_wake_up_between_two) {
+TEST_P(condition_variable, two_alternating_strands_lose_no_wake_up) {
     sennit::mutex mutex;
     sennit::condition_variable changed;
-    int turn = 0; // guarded
+    int turn = 0; // Guarded by `mutex`.
     together(2, [&](std::size_t me) {
         for (int k = 0; k < race_rounds / 4; ++k) {
             std::unique_lock lock(mutex);
             changed.wait(lock, [&] { return turn % 2 == static_cast<int>(me); });
             ++turn;
-            if (k % 2 == 0) lock.unlock(); // notified with and without the lock
+            if (k % 2 == 0) lock.unlock(); // Notifies with and without the lock.
             changed.notify_one();
         }
     });
     EXPECT_EQ(turn, race_rounds / 4 * 2);
 }
 
-// Waits without a condition: each notification wakes exactly one, and nobody wakes without.
-TEST_P(condition_variable, wakes_exactly_who_was_notified) {
+// The waits have no condition, so each notification must wake exactly one waiter. No waiter may
+// wake without a notification.
+TEST_P(condition_variable, notification_wakes_exactly_one_waiter) {
     constexpr int count = 6;
     sennit::mutex mutex;
     sennit::condition_variable_any changed, round_over;
-    int waiting = 0, woken = 0, over = 0; // guarded
+    int waiting = 0, woken = 0, over = 0; // Guarded by `mutex`.
     const auto locked = [&](auto&& holds) {
         std::lock_guard lock(mutex);
         return holds();
@@ -69,12 +71,12 @@ TEST_P(condition_variable, wakes_exactly_who_was_notified) {
     });
 }
 
-TEST_P(condition_variable, notify_all_wakes_all_in_every_round) {
+TEST_P(condition_variable, notify_all_wakes_all_waiters_in_every_round) {
     constexpr std::size_t count = 6;
     sennit::mutex mutex;
     sennit::condition_variable changed;
     std::size_t arrived = 0;
-    int phase = 0; // both guarded
+    int phase = 0; // `mutex` guards both.
     together(count, [&](std::size_t) {
         for (int round = 0; round < 300; ++round) {
             std::unique_lock lock(mutex);
@@ -91,7 +93,7 @@ TEST_P(condition_variable, notify_all_wakes_all_in_every_round) {
     EXPECT_EQ(phase, 300);
 }
 
-TEST_P(condition_variable_on, tells_a_deadline_from_a_notification) {
+TEST_P(condition_variable_on, timed_wait_distinguishes_deadline_from_notification) {
     const auto body = [this] {
         sennit::mutex mutex;
         sennit::condition_variable changed;
@@ -105,7 +107,7 @@ TEST_P(condition_variable_on, tells_a_deadline_from_a_notification) {
         EXPECT_TRUE(lock.owns_lock());
         int asked = 0;
         EXPECT_FALSE(changed.wait_for(lock, 1ms, [&] { return ++asked, false; }));
-        EXPECT_GE(asked, 2) << "before and after the wait";
+        EXPECT_GE(asked, 2) << "the condition is checked before and after the wait";
         EXPECT_TRUE(changed.wait_for(lock, 0s, [] { return true; }));
         EXPECT_FALSE(
             changed.wait_until(lock, std::chrono::system_clock::now(), [] { return false; }));
@@ -129,7 +131,7 @@ TEST_P(condition_variable_on, tells_a_deadline_from_a_notification) {
     runtime.run(body);
 }
 
-TEST_P(condition_variable_on, works_with_every_kind_of_lock) {
+TEST_P(condition_variable_on, wait_works_with_every_kind_of_lock) {
     const auto with = [this](auto& mutex, auto lock) {
         sennit::condition_variable_any changed;
         bool set = false;
@@ -157,7 +159,7 @@ TEST_P(condition_variable_on, works_with_every_kind_of_lock) {
     runtime.run(body);
 }
 
-TEST_P(condition_variable_on, refuses_a_lock_that_is_not_held) {
+TEST_P(condition_variable_on, wait_refuses_lock_that_is_not_held) {
     sennit::mutex mutex;
     sennit::condition_variable changed;
     std::unique_lock lock(mutex, std::defer_lock);
@@ -169,7 +171,7 @@ TEST_P(condition_variable_on, refuses_a_lock_that_is_not_held) {
     EXPECT_EQ(any.wait_for(lock, 1us), sennit::cv_status::timeout);
 }
 
-TEST_P(condition_variable_on, ends_a_wait_when_stop_is_requested) {
+TEST_P(condition_variable_on, stop_request_ends_wait) {
     const auto body = [this] {
         sennit::mutex mutex;
         sennit::condition_variable_any changed;
@@ -186,14 +188,15 @@ TEST_P(condition_variable_on, ends_a_wait_when_stop_is_requested) {
                     : changed.wait_until(lock, stop, std::chrono::system_clock::now() + 1h, never));
             EXPECT_TRUE(lock.owns_lock());
             other.join();
-            EXPECT_FALSE(changed.wait(lock, stop, never)) << "it was requested before";
+            EXPECT_FALSE(changed.wait(lock, stop, never))
+                << "the stop was requested before the wait";
             EXPECT_TRUE(changed.wait(lock, stop, [] { return true; }));
         }
         std::stop_source source;
         EXPECT_FALSE(changed.wait_for(lock, source.get_token(), 1ms, never));
         EXPECT_FALSE(changed.wait_until(lock, std::stop_token(),
                                         std::chrono::steady_clock::now() + 1ms, never));
-        bool true_by_then = false; // the predicate's last answer counts
+        bool true_by_then = false; // The last answer of the condition counts.
         std::stop_callback set(source.get_token(), [&] { true_by_then = true; });
         sennit::fiber other({.runtime = &runtime}, [&] {
             std::lock_guard own(mutex);
@@ -207,14 +210,14 @@ TEST_P(condition_variable_on, ends_a_wait_when_stop_is_requested) {
     runtime.run(body);
 }
 
-// One item is there for two who wait; the token of one is stopped meanwhile. Somebody gets it in
-// every round.
-TEST_P(condition_variable_on, loses_no_notification_to_one_who_is_stopped) {
+// Two waiters compete for one item, and a stop request ends the wait of one of them. In every
+// round, exactly one of them gets the item.
+TEST_P(condition_variable_on, stopped_waiter_loses_no_notification) {
     runtime.run([] {
         sennit::mutex mutex;
         sennit::condition_variable_any changed;
         for (int i = 0; i < race_rounds / 2; ++i) {
-            int items = 0; // guarded
+            int items = 0; // Guarded by `mutex`.
             bool ended = false;
             std::stop_source source;
             const auto take = [&](std::stop_token stop) {
@@ -244,11 +247,11 @@ TEST_P(condition_variable_on, loses_no_notification_to_one_who_is_stopped) {
     });
 }
 
-TEST_P(condition_variable, loses_no_signal_in_a_race_against_deadlines) {
+TEST_P(condition_variable, race_against_deadlines_loses_no_signal) {
     sennit::mutex mutex;
     sennit::condition_variable changed;
     constexpr int rounds = race_rounds / 4;
-    int items = 0, taken = 0, late = 0; // guarded
+    int items = 0, taken = 0, late = 0; // Guarded by `mutex`.
     together(4, [&](std::size_t i) {
         for (int k = 0; k < rounds; ++k) {
             if (i % 2 == 0) {
@@ -270,12 +273,12 @@ TEST_P(condition_variable, loses_no_signal_in_a_race_against_deadlines) {
     EXPECT_EQ(items + taken, 2 * rounds);
 }
 
-TEST_P(condition_variable, may_be_destroyed_as_soon_as_all_are_notified) {
+TEST_P(condition_variable, condition_variable_is_destroyed_once_all_waiters_are_notified) {
     constexpr std::size_t count = 4;
     for (int round = 0; round < race_rounds / 50; ++round) {
         sennit::mutex mutex;
         auto changed = std::make_unique<sennit::condition_variable>();
-        std::size_t waiting = 0; // guarded
+        std::size_t waiting = 0; // Guarded by `mutex`.
         together(count, [&](std::size_t i) {
             if (i + 1 < count) {
                 std::unique_lock lock(mutex);
@@ -294,7 +297,7 @@ TEST_P(condition_variable, may_be_destroyed_as_soon_as_all_are_notified) {
     }
 }
 
-TEST_F(sync_death_test, a_condition_variable_that_somebody_waits_for_must_not_be_destroyed) {
+TEST_F(sync_death_test, destruction_of_condition_variable_with_waiter_ends_program) {
     EXPECT_DEATH(destroy_under_a_waiter(new sennit::condition_variable,
                                         [](auto& it) {
                                             sennit::mutex mutex;

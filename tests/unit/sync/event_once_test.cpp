@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests event and call_once.
 #include "strands.hpp"
 
 #include <sennit/event.hpp>
@@ -19,7 +20,7 @@ SENNIT_ON_WORKERS(event_on);
 class once : public strands {};
 SENNIT_BY_STRANDS(once);
 
-TEST(event_alone, of_manual_reset_stays_set) {
+TEST(event_alone, manual_reset_event_stays_set) {
     sennit::event one;
     EXPECT_FALSE(one.try_wait());
     one.set();
@@ -33,12 +34,12 @@ TEST(event_alone, of_manual_reset_stays_set) {
     EXPECT_TRUE(sennit::event(mode::manual_reset, true).try_wait());
 }
 
-TEST(event_alone, of_auto_reset_lets_one_through_for_each_set) {
+TEST(event_alone, auto_reset_event_admits_one_waiter_per_set) {
     sennit::event one(mode::auto_reset, true);
     one.wait();
     EXPECT_FALSE(one.try_wait());
     one.set();
-    one.set(); // nobody has used the first
+    one.set(); // No waiter has used the first one.
     EXPECT_TRUE(one.wait_for(0s));
     EXPECT_FALSE(one.try_wait());
     one.set();
@@ -46,7 +47,7 @@ TEST(event_alone, of_auto_reset_lets_one_through_for_each_set) {
     EXPECT_FALSE(one.wait_until(std::chrono::steady_clock::now()));
 }
 
-TEST_P(event, lets_all_through_or_one) {
+TEST_P(event, manual_reset_event_admits_all_and_auto_reset_event_one) {
     constexpr std::size_t count = 6;
     sennit::event all;
     sennit::event each(mode::auto_reset);
@@ -74,10 +75,10 @@ TEST_P(event, lets_all_through_or_one) {
     });
 }
 
-TEST_P(event, passes_a_turn_to_and_fro) {
+TEST_P(event, two_strands_pass_turn_back_and_forth) {
     std::array<sennit::event, 2> turn{sennit::event(mode::auto_reset, true),
                                       sennit::event(mode::auto_reset)};
-    int steps = 0; // whose turn it is
+    int steps = 0; // Accessed only by the strand that has the turn.
     together(2, [&](std::size_t me) {
         for (int k = 0; k < race_rounds / 10; ++k) {
             turn[me].wait();
@@ -89,7 +90,7 @@ TEST_P(event, passes_a_turn_to_and_fro) {
     EXPECT_EQ(steps, race_rounds / 10 * 2);
 }
 
-TEST_P(event_on, gives_up_at_the_deadline_and_not_before) {
+TEST_P(event_on, timed_wait_ends_at_deadline_and_not_before) {
     const auto body = [this] {
         for (const mode how : {mode::manual_reset, mode::auto_reset}) {
             sennit::event one(how);
@@ -109,8 +110,8 @@ TEST_P(event_on, gives_up_at_the_deadline_and_not_before) {
     runtime.run(body);
 }
 
-// A set that a late waiter has not used is still there.
-TEST_P(event_on, loses_no_set_in_a_race_against_deadlines) {
+// A set remains if a waiter was too late to use it.
+TEST_P(event_on, race_against_deadlines_loses_no_set) {
     const auto body = [this] {
         sennit::event one(mode::auto_reset);
         for (int i = 0; i < race_rounds; ++i) {
@@ -124,7 +125,7 @@ TEST_P(event_on, loses_no_set_in_a_race_against_deadlines) {
     body();
 }
 
-TEST_P(event_on, loses_no_set_in_a_race_against_cancellations) {
+TEST_P(event_on, race_against_cancellations_loses_no_set) {
     runtime.run([] {
         sennit::event one(mode::auto_reset);
         for (int i = 0; i < race_rounds; ++i) {
@@ -144,7 +145,7 @@ TEST_P(event_on, loses_no_set_in_a_race_against_cancellations) {
     });
 }
 
-TEST_P(event_on, may_be_destroyed_by_its_waiter_at_once) {
+TEST_P(event_on, waiter_destroys_event_immediately) {
     const auto body = [this] {
         for (int i = 0; i < race_rounds / 5; ++i) {
             auto one =
@@ -158,7 +159,7 @@ TEST_P(event_on, may_be_destroyed_by_its_waiter_at_once) {
     body();
 }
 
-TEST_P(once, calls_one_and_all_wait_for_it) {
+TEST_P(once, one_strand_calls_function_and_all_wait) {
     for (int round = 0; round < 100; ++round) {
         sennit::once_flag flag;
         int calls = 0, value = 0;
@@ -177,10 +178,10 @@ TEST_P(once, calls_one_and_all_wait_for_it) {
     }
 }
 
-TEST_P(once, does_not_count_calls_that_throw) {
+TEST_P(once, throwing_call_does_not_count) {
     for (int round = 0; round < 50; ++round) {
         sennit::once_flag flag;
-        int calls = 0; // one at a time
+        int calls = 0; // The calls run one at a time.
         std::atomic<int> thrown{0};
         bool done = false;
         together(6, [&](std::size_t) {
@@ -195,13 +196,13 @@ TEST_P(once, does_not_count_calls_that_throw) {
                 ++thrown;
             }
         });
-        EXPECT_EQ(thrown, 3) << "each to the one that called";
+        EXPECT_EQ(thrown, 3) << "each exception reaches the strand whose call threw it";
         EXPECT_EQ(calls, 4);
         sennit::call_once(flag, [] { ADD_FAILURE(); });
     }
 }
 
-TEST(once_alone, takes_moved_arguments_and_members) {
+TEST(once_alone, call_once_takes_moved_arguments) {
     sennit::once_flag flag;
     int seen = 0;
     sennit::call_once(
@@ -209,7 +210,7 @@ TEST(once_alone, takes_moved_arguments_and_members) {
     EXPECT_EQ(seen, 4);
 }
 
-TEST_F(sync_death_test, an_event_that_somebody_waits_for_must_not_be_destroyed) {
+TEST_F(sync_death_test, destruction_of_event_with_waiter_ends_program) {
     EXPECT_DEATH(
         destroy_under_a_waiter(new sennit::event, [](auto& it) { it.wait(); }),
         "sennit: \\[SNT-211\\] an event was destroyed while a fiber or thread waits for it");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests latch and barrier.
 #include "strands.hpp"
 
 #include <sennit/barrier.hpp>
@@ -17,7 +18,7 @@ SENNIT_BY_STRANDS(barrier);
 class barrier_on : public on_workers {};
 SENNIT_ON_WORKERS(barrier_on);
 
-TEST(latch_alone, is_open_at_zero) {
+TEST(latch_alone, latch_is_open_at_zero) {
     static_assert(sennit::latch::max() > 1'000'000);
     sennit::latch none(0);
     EXPECT_TRUE(none.try_wait());
@@ -37,7 +38,7 @@ TEST(latch_alone, is_open_at_zero) {
     two.arrive_and_wait(2);
 }
 
-TEST_P(latch, lets_nobody_through_before_the_last_has_come) {
+TEST_P(latch, latch_opens_after_last_arrival) {
     constexpr std::size_t count = 8;
     for (int round = 0; round < 50; ++round) {
         sennit::latch all(count);
@@ -56,8 +57,8 @@ TEST_P(latch, lets_nobody_through_before_the_last_has_come) {
     }
 }
 
-// The one who waits destroys it while the last count_down is on its way out.
-TEST_P(latch, may_be_destroyed_by_its_waiter_at_once) {
+// The waiter destroys the latch while the last count_down may not have returned yet.
+TEST_P(latch, waiter_destroys_latch_immediately) {
     for (int round = 0; round < race_rounds / 20; ++round) {
         auto done = std::make_unique<sennit::latch>(3);
         auto& here = *done;
@@ -76,12 +77,13 @@ TEST_P(latch, may_be_destroyed_by_its_waiter_at_once) {
     }
 }
 
-TEST_P(barrier, keeps_all_in_step) {
+TEST_P(barrier, barrier_keeps_strands_in_step) {
     constexpr std::size_t count = 6;
     constexpr int phases = 200;
     std::array<int, count> at{};
     int completions = 0;
-    const auto completion = [&]() noexcept { // everybody waits: it may look at all, without locks
+    // All strands wait, so this may read everything without a lock.
+    const auto completion = [&]() noexcept {
         ++completions;
         for (int one : at) EXPECT_EQ(one, completions);
     };
@@ -96,24 +98,24 @@ TEST_P(barrier, keeps_all_in_step) {
             } else {
                 step.arrive_and_wait();
             }
-            EXPECT_EQ(completions, phase) << "the completion ran before anybody went on, and once";
+            EXPECT_EQ(completions, phase) << "the completion ran once, before any strand continued";
         }
     });
     EXPECT_EQ(completions, phases);
 }
 
-TEST_P(barrier, expects_those_that_dropped_no_more) {
+TEST_P(barrier, barrier_does_not_expect_dropped_strands) {
     constexpr int count = 5;
     int completions = 0;
     sennit::barrier step(count, [&]() noexcept { ++completions; });
     together(count, [&](std::size_t i) {
         for (std::size_t phase = 0; phase < i; ++phase) step.arrive_and_wait();
-        step.arrive_and_drop(); // one in each phase
+        step.arrive_and_drop(); // One strand drops in each phase.
     });
     EXPECT_EQ(completions, count);
 }
 
-TEST(barrier_alone, counts_arrivals_of_several_at_once) {
+TEST(barrier_alone, arrive_counts_several_arrivals) {
     static_assert(sennit::barrier<>::max() > 1'000'000);
     int completions = 0;
     sennit::barrier step(5, [&]() noexcept { ++completions; });
@@ -125,12 +127,12 @@ TEST(barrier_alone, counts_arrivals_of_several_at_once) {
     step.wait(std::move(second));
     auto third = step.arrive(5);
     EXPECT_EQ(completions, 2);
-    step.wait(std::move(third)); // also when it is over already
+    step.wait(std::move(third)); // The phase has ended already.
     sennit::barrier<> one(1);
     for (int i = 0; i < 10; ++i) one.arrive_and_wait();
 }
 
-TEST_P(barrier_on, has_seen_arrive_who_leaves_cancelled) {
+TEST_P(barrier_on, cancelled_waiter_has_arrived) {
     runtime.run([] {
         sennit::barrier<> step(2);
         std::atomic<bool> about{false};
@@ -143,15 +145,15 @@ TEST_P(barrier_on, has_seen_arrive_who_leaves_cancelled) {
         let_others_run();
         children.cancel();
         children.join();
-        step.arrive_and_wait(); // completes the phase
+        step.arrive_and_wait(); // Completes the phase.
         sennit::fiber other([&] { step.arrive_and_wait(); });
         step.arrive_and_wait();
         other.join();
     });
 }
 
-// A waiter sees all that was done before the others arrived.
-TEST_P(latch, publishes_what_came_before_it) {
+// A waiter sees all writes that the other strands made before they arrived.
+TEST_P(latch, latch_publishes_earlier_writes) {
     constexpr std::size_t count = 6;
     for (int round = 0; round < 50; ++round) {
         std::array<int, count> written{};
@@ -166,7 +168,7 @@ TEST_P(latch, publishes_what_came_before_it) {
     }
 }
 
-TEST_F(sync_death_test, a_latch_or_barrier_that_is_misused_ends_the_program) {
+TEST_F(sync_death_test, misuse_of_latch_or_barrier_ends_program) {
     EXPECT_DEATH(
         {
             sennit::latch one(1);

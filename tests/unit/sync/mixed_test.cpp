@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs in which several of them work together.
+// Tests programs in which several primitives work together.
 #include "strands.hpp"
 
 #include <sennit/barrier.hpp>
@@ -26,7 +26,7 @@ SENNIT_BY_STRANDS(mixed);
 class mixed_on : public on_workers {};
 SENNIT_ON_WORKERS(mixed_on);
 
-// A queue as one would write it with std.
+// A bounded queue, written as a program would write it with std.
 template <class T>
 class bounded_queue {
 public:
@@ -60,7 +60,7 @@ private:
     bool closed_ = false;
 };
 
-TEST_P(mixed, producers_and_consumers_share_a_queue) {
+TEST_P(mixed, producers_and_consumers_share_queue) {
     constexpr int each = 500;
     bounded_queue<int> queue(3);
     std::atomic<int> producers{4};
@@ -81,10 +81,10 @@ TEST_P(mixed, producers_and_consumers_share_a_queue) {
     EXPECT_EQ(sum, all * (all - 1) / 2);
 }
 
-TEST_P(mixed, philosophers_eat) {
+TEST_P(mixed, every_philosopher_eats) {
     constexpr std::size_t count = 5;
     std::array<sennit::timed_mutex, count> forks;
-    std::array<int, count> meals{}; // guarded by both forks
+    std::array<int, count> meals{}; // An element is guarded by both forks.
     together(count, [&](std::size_t i) {
         auto &left = forks[i], &right = forks[(i + 1) % count];
         for (int k = 0; k < 100; ++k) {
@@ -106,17 +106,17 @@ TEST_P(mixed, philosophers_eat) {
     EXPECT_TRUE(std::ranges::all_of(meals, [](int eaten) { return eaten == 100; }));
 }
 
-TEST_P(mixed, a_lock_is_kept_over_waits_for_other_things) {
+TEST_P(mixed, lock_is_held_across_other_waits) {
     sennit::mutex mutex;
     sennit::recursive_mutex again;
     sennit::binary_semaphore go(1);
-    int count = 0; // guarded
+    int count = 0; // Guarded by `mutex`.
     together(6, [&](std::size_t) {
         for (int k = 0; k < 50; ++k) {
             std::lock_guard own(mutex);
             std::lock_guard outer(again);
             go.acquire();
-            sennit::this_fiber::yield(); // a fiber may go on in another thread
+            sennit::this_fiber::yield(); // A fiber may continue on another thread.
             std::lock_guard inner(again);
             ++count;
             go.release();
@@ -147,8 +147,9 @@ TEST_P(mixed, readers_see_whole_versions_in_every_phase) {
     });
 }
 
-// Workers of a pool in a nursery, clients outside; then the pool is cancelled in the middle.
-TEST_P(mixed_on, a_pool_of_servers_is_cancelled_with_nothing_lost) {
+// The servers of a pool run in a nursery, and the clients run outside. When all requests are
+// answered, the nursery is cancelled while the servers wait for more requests.
+TEST_P(mixed_on, cancelled_pool_of_servers_loses_nothing) {
     runtime.run([this] {
         struct request {
             int value;
@@ -180,7 +181,7 @@ TEST_P(mixed_on, a_pool_of_servers_is_cancelled_with_nothing_lost) {
             std::vector<sennit::fiber> inside;
             for (int i = 1; i < clients; ++i) inside.emplace_back(client);
         }
-        // the runtime's worker must stay free for the servers
+        // The runtime's worker must stay free for the servers.
         sennit::fiber waits({.runtime = &runtime},
                             [&] { yield_until([&] { return answered == clients * each; }); });
         waits.join();
@@ -190,9 +191,9 @@ TEST_P(mixed_on, a_pool_of_servers_is_cancelled_with_nothing_lost) {
     });
 }
 
-// A tree of nurseries with everything in it ends at any moment, with all locks free and all tokens
-// back.
-TEST_P(mixed_on, a_cancelled_tree_gives_everything_back) {
+// A tree of nurseries uses many primitives and is cancelled at any moment. Afterwards all locks are
+// free and all tokens are back.
+TEST_P(mixed_on, cancelled_tree_returns_all_locks_and_tokens) {
     runtime.run([] {
         sennit::mutex mutex;
         sennit::shared_timed_mutex shared;
@@ -240,8 +241,8 @@ TEST_P(mixed_on, a_cancelled_tree_gives_everything_back) {
     });
 }
 
-// A pipeline of fibers ends by a time limit while plain threads feed it.
-TEST_P(mixed_on, threads_and_fibers_meet_under_a_time_limit) {
+// A time limit ends a group of fibers while a plain thread feeds it.
+TEST_P(mixed_on, time_limit_ends_exchange_of_threads_and_fibers) {
     sennit::counting_semaphore<> fed(0), eaten(0);
     std::stop_source enough;
     std::thread feeder([&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records short random histories of every mutex and looks for an order of their calls that one bit,
-// or a counter of readers, would show.
+// Records short random histories of every mutex. Then searches for a sequential order of the calls
+// in which one bit, or a counter of readers, would give the same answers.
 #include "linearizable.hpp"
 #include "strands.hpp"
 
@@ -31,13 +31,13 @@ enum class lock_call {
 };
 enum class lock_answer { done, refused, deadlock, not_permitted };
 
-// Somebody's exclusive lock, so many times, or so many readers.
+// The model of a lock: an owner that has locked it `times` times, or a number of readers.
 struct lock_model {
     struct call {
         lock_call what;
         int who;
         lock_answer answer;
-        long begin, end; // of one clock
+        long begin, end; // Both come from one clock.
 
         bool shared() const { return what >= lock_call::lock_shared; }
         bool unlocks() const {
@@ -55,12 +55,12 @@ struct lock_model {
     };
     struct state {
         int owner = -1;
-        int times = 0; // of the owner
+        int times = 0; // The number of locks by the owner.
         int readers = 0;
         auto operator<=>(const state&) const = default;
     };
     bool recursive;
-    // A reader is refused while a writer waits, too; the standard leaves it open.
+    // True if a reader is also refused while a writer waits. The standard permits both.
     bool readers_wait = false;
 
     bool apply(const call& one, state& now) const {
@@ -89,7 +89,7 @@ struct lock_model {
 };
 using lock_history = std::vector<lock_model::call>;
 
-TEST(lock_histories, are_told_from_impossible_ones) {
+TEST(lock_histories, model_distinguishes_possible_and_impossible_histories) {
     using enum lock_call;
     using enum lock_answer;
     const auto possible = [](lock_history history, bool recursive = false) {
@@ -113,7 +113,7 @@ TEST(lock_histories, are_told_from_impossible_ones) {
                              {lock, 0, done, 3, 4},
                              {unlock, 0, done, 5, 6},
                              {lock, 1, done, 7, 8}};
-    EXPECT_FALSE(possible(twice, true)); // once more to unlock
+    EXPECT_FALSE(possible(twice, true)); // The owner must unlock once more.
     EXPECT_TRUE(possible(
         {twice[0], twice[1], twice[2], {unlock, 0, done, 6, 7}, {lock, 1, done, 8, 9}}, true));
     EXPECT_TRUE(possible({{lock_shared, 0, done, 1, 2}, {lock_shared, 1, done, 3, 4}}));
@@ -149,7 +149,7 @@ protected:
             lock_history all;
             for (const lock_history& log : logs) all.insert(all.end(), log.begin(), log.end());
             ASSERT_LE(all.size(), 31u);
-            bool readers_wait = false; // somebody may have waited
+            bool readers_wait = false; // True if a writer may have waited.
             for (const auto& one : all) {
                 overlapped += one.end > one.begin + 1;
                 readers_wait |= !one.shared() && !one.unlocks() && one.end > one.begin + 1;
@@ -158,7 +158,8 @@ protected:
                 << name << ", seed " << seed << ", round " << round << ": "
                 << testing::PrintToString(all);
         }
-        if (std::get<1>(GetParam()) == strand::fibers) { // the others may by chance
+        // Calls of other kinds of strands overlap only by chance.
+        if (std::get<1>(GetParam()) == strand::fibers) {
             EXPECT_GT(overlapped, 0) << name;
         }
     }
@@ -210,14 +211,14 @@ private:
             if constexpr (requires { tested.lock_shared(); }) {
                 if (read > 0 || form >= 5) return act_shared(form);
             }
-            if (form == 0) return unlock(); // also when it is not ours
+            if (form == 0) return unlock(); // Even if this strand does not own the lock.
             if (held > 0 && form < 4) return unlock();
-            if (held > 0 && !recursive && form > 5) return; // rarely a lock that must fail
+            if (held > 0 && !recursive && form > 5) return; // A lock that must fail is rare.
             lock(form < 3   ? lock_call::try_lock
                  : form < 5 ? lock_call::try_lock_for
                             : lock_call::lock);
         }
-        // One who reads takes nothing more: he might wait for himself.
+        // A strand that reads takes no other lock, because it might wait for itself.
         void act_shared(std::uint32_t form) {
             if constexpr (requires { tested.lock_shared(); }) {
                 if (read > 0) {
@@ -244,7 +245,7 @@ private:
 };
 SENNIT_BY_STRANDS(lock_histories_of);
 
-TEST_P(lock_histories_of, every_mutex_are_possible) {
+TEST_P(lock_histories_of, every_mutex_has_possible_histories) {
     expect_possible<sennit::mutex>("mutex");
     expect_possible<sennit::timed_mutex>("timed_mutex");
     expect_possible<sennit::recursive_timed_mutex>("recursive_timed_mutex");

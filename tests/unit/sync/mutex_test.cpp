@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the mutexes: exclusion, errors, deadlines, destruction.
 #include "strands.hpp"
 
 #include <sennit/event.hpp>
@@ -34,8 +35,8 @@ template <class Mutex, class Together>
 void expect_exclusion(const char* name, Together&& together) {
     constexpr int rounds = 500;
     Mutex guard;
-    long count = 0; // guarded
-    int inside = 0; // guarded
+    long count = 0; // Guarded by `guard`.
+    int inside = 0; // Guarded by `guard`.
     together(8, [&](std::size_t i) {
         for (int k = 0; k < rounds; ++k) {
             if ((i + static_cast<std::size_t>(k)) % 3 == 0)
@@ -52,17 +53,17 @@ void expect_exclusion(const char* name, Together&& together) {
     EXPECT_EQ(count, 8 * rounds) << name;
 }
 
-TEST_P(mutex, lets_one_in_at_a_time) {
+TEST_P(mutex, mutex_admits_one_strand_at_a_time) {
     const auto run = [this](std::size_t count, auto body) { together(count, body); };
     expect_exclusion<sennit::mutex>("mutex", run);
     expect_exclusion<sennit::recursive_timed_mutex>("recursive_timed_mutex", run);
     expect_exclusion<sennit::shared_mutex>("shared_mutex", run);
 }
 
-TEST_P(mutex, is_locked_with_others_in_any_order_without_deadlock) {
+TEST_P(mutex, std_lock_takes_mutexes_in_any_order_without_deadlock) {
     sennit::mutex a, b;
     sennit::timed_mutex c;
-    int count = 0; // guarded by any of them
+    int count = 0; // Each of the three mutexes guards it.
     together(8, [&](std::size_t i) {
         for (int k = 0; k < 300; ++k) {
             if (i % 3 == 0) {
@@ -82,8 +83,8 @@ TEST_P(mutex, is_locked_with_others_in_any_order_without_deadlock) {
     EXPECT_EQ(count, 8 * 300);
 }
 
-// Nobody is locked out for ever by one who takes the lock again at once.
-TEST_P(mutex_on, is_handed_to_one_who_has_waited_long) {
+// A strand that immediately takes the lock again does not lock a waiter out forever.
+TEST_P(mutex_on, mutex_is_handed_to_long_waiting_strand) {
     runtime.run([] {
         sennit::mutex guard;
         std::atomic<bool> waits{false}, got{false};
@@ -95,7 +96,7 @@ TEST_P(mutex_on, is_handed_to_one_who_has_waited_long) {
         });
         yield_until(waits);
         while (!got) {
-            sennit::this_fiber::yield(); // the waiter always finds it locked
+            sennit::this_fiber::yield(); // The waiter always finds the mutex locked.
             first.unlock();
             first.lock();
         }
@@ -104,9 +105,8 @@ TEST_P(mutex_on, is_handed_to_one_who_has_waited_long) {
     });
 }
 
-// A mutex may be destroyed by whoever has it last, also while the one before is on his way out of
-// unlock.
-TEST_P(mutex, may_be_destroyed_by_its_last_owner) {
+// The last owner may destroy a mutex, even while the previous owner has not returned from unlock.
+TEST_P(mutex, last_owner_destroys_mutex) {
     struct shared {
         sennit::timed_mutex guard;
         int owners = 4;
@@ -125,7 +125,7 @@ TEST_P(mutex, may_be_destroyed_by_its_last_owner) {
     }
 }
 
-TYPED_TEST(every_mutex, refuses_what_its_caller_has_no_right_to) {
+TYPED_TEST(every_mutex, mutex_refuses_calls_that_caller_may_not_make) {
     sennit::runtime runtime({.workers = 2});
     const auto body = [&] {
         TypeParam guard;
@@ -151,14 +151,14 @@ TYPED_TEST(every_mutex, refuses_what_its_caller_has_no_right_to) {
     runtime.run([&] { sennit::fiber(body).join(); });
 }
 
-TYPED_TEST(every_mutex, locked_again_after_an_unlock_has_no_memory_of_others) {
+TYPED_TEST(every_mutex, relocked_mutex_has_no_memory_of_earlier_waiter) {
     sennit::runtime runtime({.workers = 1});
     runtime.run([] {
         TypeParam guard;
         for (int i = 0; i < 1000; ++i) {
             sennit::fiber one([&] { std::lock_guard own(guard); });
             std::unique_lock own(guard);
-            sennit::this_fiber::yield(); // it waits now
+            sennit::this_fiber::yield(); // The fiber waits now.
             own.unlock();
             one.join();
             ASSERT_TRUE(guard.try_lock());
@@ -167,7 +167,7 @@ TYPED_TEST(every_mutex, locked_again_after_an_unlock_has_no_memory_of_others) {
     });
 }
 
-TEST_P(mutex_on, recursive_is_free_after_as_many_unlocks) {
+TEST_P(mutex_on, recursive_mutex_is_free_after_equal_number_of_unlocks) {
     runtime.run([] {
         sennit::recursive_timed_mutex guard;
         const auto others = [&] {
@@ -191,7 +191,7 @@ TEST_P(mutex_on, recursive_is_free_after_as_many_unlocks) {
     });
 }
 
-TYPED_TEST(timed, gives_up_at_the_deadline_and_not_before) {
+TYPED_TEST(timed, timed_lock_ends_at_deadline_and_not_before) {
     sennit::runtime runtime({.workers = 2});
     const auto body = [&] {
         TypeParam guard;
@@ -217,17 +217,18 @@ TYPED_TEST(timed, gives_up_at_the_deadline_and_not_before) {
         holder.join();
         EXPECT_TRUE(guard.try_lock_for(0s));
         guard.unlock();
-        EXPECT_TRUE(guard.try_lock_until(std::chrono::steady_clock::now() - 1s)) << "it is free";
+        EXPECT_TRUE(guard.try_lock_until(std::chrono::steady_clock::now() - 1s))
+            << "a free mutex is locked even after the deadline";
         guard.unlock();
     };
     body();
     runtime.run(body);
 }
 
-TEST_P(mutex, is_free_after_a_race_of_deadlines_against_unlocks) {
+TEST_P(mutex, mutex_is_free_after_race_of_deadlines_and_unlocks) {
     sennit::timed_mutex guard;
     std::atomic<int> got{0}, late{0};
-    int count = 0; // guarded
+    int count = 0; // Guarded by `guard`.
     together(4, [&](std::size_t) {
         for (int i = 0; i < race_rounds / 4; ++i) {
             if (guard.try_lock_for(soon(i))) {
@@ -246,7 +247,7 @@ TEST_P(mutex, is_free_after_a_race_of_deadlines_against_unlocks) {
     guard.unlock();
 }
 
-TEST_F(sync_death_test, a_mutex_that_somebody_waits_for_must_not_be_destroyed) {
+TEST_F(sync_death_test, destruction_of_mutex_with_waiter_ends_program) {
     EXPECT_DEATH(
         {
             auto* guard = new sennit::mutex;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests counting_semaphore and binary_semaphore.
 #include "strands.hpp"
 
 #include <sennit/nursery.hpp>
@@ -20,7 +21,7 @@ int drain(Semaphore& tokens) {
     return count;
 }
 
-TEST(semaphore_alone, counts) {
+TEST(semaphore_alone, semaphore_counts_tokens) {
     static_assert(sennit::binary_semaphore::max() == 1);
     static_assert(sennit::counting_semaphore<7>::max() == 7);
     static_assert(sennit::counting_semaphore<>::max() > 1'000'000);
@@ -33,7 +34,7 @@ TEST(semaphore_alone, counts) {
     EXPECT_EQ(drain(tokens), 5);
 }
 
-TEST(semaphore_alone, refuses_more_tokens_than_its_greatest_number) {
+TEST(semaphore_alone, release_beyond_maximum_is_refused) {
     sennit::counting_semaphore<3> three(1);
     expect_error(std::errc::value_too_large, [&] { three.release(3); });
     expect_error(std::errc::value_too_large, [&] { three.release(PTRDIFF_MAX); });
@@ -49,7 +50,7 @@ TEST(semaphore_alone, refuses_more_tokens_than_its_greatest_number) {
     EXPECT_FALSE(none.try_acquire_for(1us));
 }
 
-TEST_P(semaphore, never_lets_in_more_than_it_has_tokens) {
+TEST_P(semaphore, semaphore_admits_no_more_strands_than_tokens) {
     sennit::counting_semaphore<3> tokens(3);
     std::atomic<int> inside{0};
     together(8, [&](std::size_t i) {
@@ -67,12 +68,12 @@ TEST_P(semaphore, never_lets_in_more_than_it_has_tokens) {
     EXPECT_EQ(drain(tokens), 3);
 }
 
-TEST_P(semaphore, hands_on_a_token_from_each_to_the_next) {
+TEST_P(semaphore, strands_pass_token_around_ring) {
     constexpr std::size_t count = 6;
     std::vector<std::unique_ptr<sennit::binary_semaphore>> turn;
     for (std::size_t i = 0; i < count; ++i)
         turn.push_back(std::make_unique<sennit::binary_semaphore>(i == 0));
-    int steps = 0; // whoever has the token
+    int steps = 0; // Accessed only by the strand that has the token.
     together(count, [&](std::size_t i) {
         for (int k = 0; k < 200; ++k) {
             turn[i]->acquire();
@@ -84,7 +85,7 @@ TEST_P(semaphore, hands_on_a_token_from_each_to_the_next) {
     EXPECT_EQ(steps, 200 * static_cast<int>(count));
 }
 
-TEST_P(semaphore, wakes_as_many_as_tokens_are_released) {
+TEST_P(semaphore, release_wakes_one_waiter_per_token) {
     constexpr std::size_t count = 6;
     sennit::counting_semaphore<> tokens(0);
     std::atomic<std::size_t> waiting{0}, got{0};
@@ -106,8 +107,8 @@ TEST_P(semaphore, wakes_as_many_as_tokens_are_released) {
     EXPECT_EQ(drain(tokens), 0);
 }
 
-TEST_P(semaphore_on, serves_in_the_order_of_coming) {
-    if (GetParam() != 1) GTEST_SKIP() << "with more workers nobody knows who came first";
+TEST_P(semaphore_on, waiters_are_served_in_arrival_order) {
+    if (GetParam() != 1) GTEST_SKIP() << "with more workers the order of arrival is unknown";
     runtime.run([] {
         sennit::counting_semaphore<> tokens(0);
         std::vector<int> order;
@@ -123,16 +124,16 @@ TEST_P(semaphore_on, serves_in_the_order_of_coming) {
             let_others_run();
         }
         tokens.release(5);
-        EXPECT_FALSE(tokens.try_acquire()) << "they are the waiters'";
+        EXPECT_FALSE(tokens.try_acquire()) << "the tokens belong to the waiters";
         all.clear();
-#ifndef SENNIT_STRESS // random yields change who gets to the vector first
+#ifndef SENNIT_STRESS // Random yields change the order in which the fibers use the vector.
         EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
 #endif
         EXPECT_EQ(order.size(), 5u);
     });
 }
 
-TEST_P(semaphore_on, gives_up_at_the_deadline_and_not_before) {
+TEST_P(semaphore_on, timed_acquire_ends_at_deadline_and_not_before) {
     const auto body = [this] {
         sennit::binary_semaphore token(0);
         const auto began = std::chrono::steady_clock::now();
@@ -147,13 +148,13 @@ TEST_P(semaphore_on, gives_up_at_the_deadline_and_not_before) {
         giver.join();
         token.release();
         EXPECT_TRUE(token.try_acquire_until(std::chrono::system_clock::now() - 1h))
-            << "there is one";
+            << "a token is available";
     };
     body();
     runtime.run(body);
 }
 
-TEST_P(semaphore, loses_no_token_in_a_race_of_deadlines_against_releases) {
+TEST_P(semaphore, race_of_deadlines_and_releases_loses_no_token) {
     sennit::counting_semaphore<> tokens(0);
     std::atomic<int> taken{0}, late{0};
     constexpr int rounds = race_rounds / 2;
@@ -173,7 +174,7 @@ TEST_P(semaphore, loses_no_token_in_a_race_of_deadlines_against_releases) {
     EXPECT_EQ(drain(tokens), 2 * rounds - taken);
 }
 
-TEST_P(semaphore_on, loses_no_token_in_a_race_of_cancellations_against_releases) {
+TEST_P(semaphore_on, race_of_cancellations_and_releases_loses_no_token) {
     runtime.run([] {
         sennit::counting_semaphore<> tokens(0);
         std::atomic<int> taken{0};
@@ -196,7 +197,7 @@ TEST_P(semaphore_on, loses_no_token_in_a_race_of_cancellations_against_releases)
     });
 }
 
-TEST_P(semaphore_on, may_be_destroyed_when_the_last_acquire_has_returned) {
+TEST_P(semaphore_on, semaphore_is_destroyed_after_last_acquire_returns) {
     const auto body = [this] {
         for (int i = 0; i < race_rounds / 5; ++i) {
             auto done = std::make_unique<sennit::binary_semaphore>(0);
@@ -209,7 +210,7 @@ TEST_P(semaphore_on, may_be_destroyed_when_the_last_acquire_has_returned) {
     runtime.run(body);
 }
 
-TEST_F(sync_death_test, a_semaphore_that_somebody_waits_for_must_not_be_destroyed) {
+TEST_F(sync_death_test, destruction_of_semaphore_with_waiter_ends_program) {
     EXPECT_DEATH(
         destroy_under_a_waiter(new sennit::binary_semaphore(0), [](auto& it) { it.acquire(); }),
         "sennit: \\[SNT-213\\] a semaphore was destroyed while a fiber or thread waits for it");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests shared_mutex and shared_timed_mutex.
 #include "strands.hpp"
 
 #include <sennit/barrier.hpp>
@@ -15,24 +16,24 @@ SENNIT_BY_STRANDS(shared_mutex);
 class shared_mutex_on : public on_workers {};
 SENNIT_ON_WORKERS(shared_mutex_on);
 
-TEST_P(shared_mutex, lets_all_readers_in_at_once) {
+TEST_P(shared_mutex, shared_mutex_admits_all_readers_at_once) {
     constexpr std::size_t count = 8;
     sennit::shared_mutex guard;
     sennit::barrier<> all_inside(count);
     together(count, [&](std::size_t) {
         for (int round = 0; round < 20; ++round) {
             std::shared_lock own(guard);
-            all_inside.arrive_and_wait(); // nobody leaves before all are in
+            all_inside.arrive_and_wait(); // No reader leaves before all are inside.
         }
     });
     EXPECT_TRUE(guard.try_lock());
     guard.unlock();
 }
 
-TEST_P(shared_mutex, keeps_writers_from_everybody) {
+TEST_P(shared_mutex, writer_excludes_readers_and_writers) {
     sennit::shared_timed_mutex guard;
     std::atomic<int> readers{0}, writers{0}, late{0};
-    long a = 0, b = 0; // guarded
+    long a = 0, b = 0; // Guarded by `guard`.
     together(8, [&](std::size_t i) {
         for (int k = 0; k < 400; ++k) {
             if (i % 4 == 0) {
@@ -66,11 +67,11 @@ TEST_P(shared_mutex, keeps_writers_from_everybody) {
     });
     EXPECT_LE(a + late, 8 * 400);
     EXPECT_GE(a, 2 * 200);
-    EXPECT_TRUE(guard.try_lock()) << "nothing is left locked";
+    EXPECT_TRUE(guard.try_lock()) << "no lock is left behind";
     guard.unlock();
 }
 
-TEST_P(shared_mutex_on, refuses_a_writer_that_locks_again_and_unlock_by_others) {
+TEST_P(shared_mutex_on, relock_by_writer_and_unlock_without_lock_are_refused) {
     const auto body = [] {
         sennit::shared_timed_mutex guard;
         expect_error(std::errc::operation_not_permitted, [&] { guard.unlock_shared(); });
@@ -99,17 +100,17 @@ TEST_P(shared_mutex_on, refuses_a_writer_that_locks_again_and_unlock_by_others) 
     runtime.run(body);
 }
 
-// Whether a reader would have to wait: true once a writer waits.
+// Returns true if a reader would have to wait. This is so once a writer waits.
 bool would_wait(sennit::shared_mutex& guard) {
     if (!guard.try_lock_shared()) return true;
     guard.unlock_shared();
     return false;
 }
 
-TEST_P(shared_mutex_on, serves_a_writer_before_readers_that_come_later) {
+TEST_P(shared_mutex_on, writer_is_served_before_later_readers) {
     runtime.run([] {
         sennit::shared_mutex guard;
-        std::string order; // guarded
+        std::string order; // Guarded by `guard`.
         guard.lock_shared();
         sennit::fiber writer([&] {
             std::lock_guard own(guard);
@@ -133,7 +134,7 @@ TEST_P(shared_mutex_on, serves_a_writer_before_readers_that_come_later) {
     });
 }
 
-TEST_P(shared_mutex_on, is_not_kept_from_writers_by_a_stream_of_readers) {
+TEST_P(shared_mutex_on, stream_of_readers_does_not_lock_out_writer) {
     runtime.run([] {
         sennit::shared_mutex guard;
         std::atomic<bool> written{false};
@@ -142,7 +143,7 @@ TEST_P(shared_mutex_on, is_not_kept_from_writers_by_a_stream_of_readers) {
             readers.emplace_back([&] {
                 while (!written) {
                     std::shared_lock own(guard);
-                    sennit::this_fiber::yield(); // with others inside at any time
+                    sennit::this_fiber::yield(); // Other readers are inside at any time.
                 }
             });
         let_others_run();
@@ -155,7 +156,7 @@ TEST_P(shared_mutex_on, is_not_kept_from_writers_by_a_stream_of_readers) {
     });
 }
 
-TEST_P(shared_mutex_on, lets_readers_in_when_the_writer_before_them_gives_up) {
+TEST_P(shared_mutex_on, readers_enter_when_earlier_writer_gives_up) {
     const auto body = [this] {
         sennit::shared_timed_mutex guard;
         sennit::event gave_up;
@@ -166,7 +167,7 @@ TEST_P(shared_mutex_on, lets_readers_in_when_the_writer_before_them_gives_up) {
         });
         sennit::fiber reader({.runtime = &runtime}, [&] {
             yield_until([&] { return would_wait(guard) || gave_up.try_wait(); });
-            guard.lock_shared(); // while the first reader is still inside
+            guard.lock_shared(); // The first reader is still inside.
             guard.unlock_shared();
         });
         reader.join();
@@ -179,7 +180,7 @@ TEST_P(shared_mutex_on, lets_readers_in_when_the_writer_before_them_gives_up) {
     runtime.run(body);
 }
 
-TEST_P(shared_mutex_on, gives_up_at_the_deadline_in_both_ways) {
+TEST_P(shared_mutex_on, timed_locks_end_at_deadline_in_both_modes) {
     const auto body = [this] {
         sennit::shared_timed_mutex guard;
         guard.lock();
@@ -196,7 +197,7 @@ TEST_P(shared_mutex_on, gives_up_at_the_deadline_in_both_ways) {
         guard.unlock();
         EXPECT_TRUE(guard.try_lock_shared_for(0s));
         EXPECT_TRUE(guard.try_lock_shared_until(std::chrono::steady_clock::now() - 1h))
-            << "it is free for readers";
+            << "a reader can enter";
         guard.unlock_shared();
         guard.unlock_shared();
         sennit::fiber waiter({.runtime = &runtime}, [&] {
@@ -211,7 +212,7 @@ TEST_P(shared_mutex_on, gives_up_at_the_deadline_in_both_ways) {
     runtime.run(body);
 }
 
-TEST_P(shared_mutex_on, may_be_destroyed_by_its_last_owner) {
+TEST_P(shared_mutex_on, last_owner_destroys_shared_mutex) {
     struct shared {
         sennit::shared_mutex guard;
         std::atomic<int> users{4};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test with 1, 2 and 4 workers, by fibers, forked children, children of a scope, plain
-// threads, and all of them together; and checks at its end that nothing is left alive.
+// Runs a test with 1, 2 and 4 workers, on strands of each kind: fibers, forked children, children
+// of a scope, plain threads, and a mixture. Checks at the end that nothing is left alive.
 #pragma once
 
 #include "../fibers/on_workers.hpp"
@@ -66,18 +66,18 @@ inline std::string strands_name(const testing::TestParamInfo<strands::ParamType>
                                          strand::threads, strand::mixed)),                         \
         strands_name)
 
-// A moment that is now, soon, or too late for what is signalled meanwhile.
+// Returns a time limit that is zero, short, or long, compared with a concurrent signal.
 inline std::chrono::nanoseconds soon(int round) {
     return std::chrono::nanoseconds(round * 7919 % 4000);
 }
 
-// Stops the program in a child process, see EXPECT_DEATH.
+// The fixture of tests that stop the program in a child process (EXPECT_DEATH).
 class sync_death_test : public testing::Test {
 protected:
     void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
-// Starts a fiber that blocks in `wait`, and ends the life of what it waits for.
+// Starts a fiber that blocks in `wait`, and destroys the object on which the fiber waits.
 template <class Thing, class Wait>
 void destroy_under_a_waiter(Thing* thing, Wait wait) {
     sennit::runtime runtime({.workers = 1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program that ends says: failed checks, and the text they are written with.
+// Tests failed checks, and the function that writes their text.
 #include "sennit/detail/base/check.hpp"
 
 #include "sys/check.hpp"
@@ -18,13 +18,13 @@
 
 namespace {
 
-TEST(check, does_nothing_while_its_condition_holds) {
+TEST(check, check_does_nothing_while_its_condition_holds) {
     int evaluated = 0;
     SENNIT_CHECK(++evaluated == 1, "never seen");
     EXPECT_EQ(evaluated, 1);
 }
 
-TEST(check_death_test, aborts_with_one_line_that_names_message_file_and_line) {
+TEST(check_death_test, failed_check_aborts_with_message_file_and_line) {
     EXPECT_EXIT(SENNIT_CHECK(1 > 2, "one is too small"), testing::KilledBySignal(SIGABRT),
                 "^sennit: one is too small \\(.*check_test\\.cpp:[0-9]+\\)\n$");
     EXPECT_EXIT(sennit::base::fail("m", "f.cpp", 0), testing::KilledBySignal(SIGABRT),
@@ -33,7 +33,7 @@ TEST(check_death_test, aborts_with_one_line_that_names_message_file_and_line) {
                 "^sennit: m \\(f\\.cpp:2147483647\\)\n$");
 }
 
-TEST(check_death_test, names_the_caller_as_the_describer_says) {
+TEST(check_death_test, failed_check_names_caller_as_described) {
     EXPECT_EXIT(
         {
             sennit::sys::set_caller_describer([](char* text, std::size_t size) noexcept {
@@ -44,7 +44,7 @@ TEST(check_death_test, names_the_caller_as_the_describer_says) {
         testing::KilledBySignal(SIGABRT), "^sennit: m \\(fiber 7 'reader', f\\.cpp:1\\)\n$");
 }
 
-TEST(assert_death_test, checks_in_debug_builds_only) {
+TEST(assert_death_test, assert_checks_in_debug_builds_only) {
 #ifdef NDEBUG
     bool evaluated = false;
     SENNIT_ASSERT((evaluated = true), "never evaluated");
@@ -55,7 +55,7 @@ TEST(assert_death_test, checks_in_debug_builds_only) {
 #endif
 }
 
-TEST(report_death_test, writes_all_parts_in_order) {
+TEST(report_death_test, report_writes_all_parts_in_order) {
     EXPECT_EXIT(
         {
             sennit::sys::report({"one ", "", "two", " three\n"});
@@ -66,9 +66,9 @@ TEST(report_death_test, writes_all_parts_in_order) {
 
 void ignore_signal(int) {}
 
-// A pipe takes 4 KiB to 64 KiB at a time; the writer blocks in between, and each signal ends such a
+// A pipe takes 4 KiB to 64 KiB at a time. The writer blocks in between, and each signal ends such a
 // write early.
-TEST(report, writes_everything_through_a_full_pipe_and_interruptions) {
+TEST(report, report_writes_everything_despite_full_pipe_and_signals) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     ::fcntl(ends[1], F_SETPIPE_SZ, 4096);
@@ -77,7 +77,7 @@ TEST(report, writes_everything_through_a_full_pipe_and_interruptions) {
     ASSERT_GE(writer, 0);
     if (writer == 0) {
         struct sigaction interrupt{};
-        interrupt.sa_handler = &ignore_signal; // and no SA_RESTART
+        interrupt.sa_handler = &ignore_signal; // SA_RESTART is not set.
         ::sigaction(SIGUSR1, &interrupt, nullptr);
         ::close(ends[0]);
         ::dup2(ends[1], STDERR_FILENO);
@@ -89,7 +89,7 @@ TEST(report, writes_everything_through_a_full_pipe_and_interruptions) {
     char buffer[1000];
     for (ssize_t got = 0; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
         received.append(buffer, static_cast<std::size_t>(got));
-        ::kill(writer, SIGUSR1); // it has installed its handler: it has written something
+        ::kill(writer, SIGUSR1); // The writer has written something, so its handler is installed.
     }
     ::close(ends[0]);
     int status = 0;
@@ -99,7 +99,7 @@ TEST(report, writes_everything_through_a_full_pipe_and_interruptions) {
     EXPECT_TRUE(received == text + "end");
 }
 
-TEST(report_death_test, gives_up_when_nobody_listens) {
+TEST(report_death_test, report_gives_up_if_standard_error_is_closed) {
     EXPECT_EXIT(
         {
             ::close(STDERR_FILENO);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests now_ns.
 #include "sys/clock.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ std::int64_t monotonic() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-TEST(now_ns, is_the_monotonic_clock_and_never_goes_back) {
+TEST(now_ns, now_ns_reads_monotonic_clock_and_never_goes_back) {
     std::int64_t last = monotonic();
     for (int i = 0; i < 10'000; ++i) {
         const std::int64_t now = sennit::sys::now_ns();

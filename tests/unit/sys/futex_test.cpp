@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests futex waits and wakes.
 #include "sys/futex.hpp"
 
 #include "sys/clock.hpp"
@@ -22,7 +23,7 @@ using sennit::sys::futex_wait, sennit::sys::futex_wait_until, sennit::sys::futex
 
 constexpr int all = std::numeric_limits<int>::max();
 
-TEST(futex_wait, returns_at_once_when_the_word_holds_something_else) {
+TEST(futex_wait, wait_returns_immediately_if_word_holds_other_value) {
     atomic<std::uint32_t> word{1};
     errno = 7;
     futex_wait(word, 0);
@@ -30,17 +31,17 @@ TEST(futex_wait, returns_at_once_when_the_word_holds_something_else) {
     EXPECT_EQ(errno, 7) << "errno belongs to the caller";
 }
 
-TEST(futex_wait_until, returns_false_when_the_deadline_has_passed) {
+TEST(futex_wait_until, wait_returns_false_after_deadline) {
     atomic<std::uint32_t> word{1};
     const std::int64_t deadline = now_ns() + 2'000'000;
     errno = 7;
-    while (futex_wait_until(word, 1, deadline)) { // a signal may end a wait early
+    while (futex_wait_until(word, 1, deadline)) { // A signal may end a wait early.
     }
-    EXPECT_GE(now_ns(), deadline) << "never before its time";
+    EXPECT_GE(now_ns(), deadline) << "no wait times out before its deadline";
     EXPECT_EQ(errno, 7);
 }
 
-TEST(futex_wait_until, takes_deadlines_that_lie_far_in_the_past) {
+TEST(futex_wait_until, wait_accepts_deadlines_far_in_past) {
     atomic<std::uint32_t> word{1};
     for (const std::int64_t past : {now_ns() - 1, std::int64_t{0}, std::int64_t{-1},
                                     std::numeric_limits<std::int64_t>::min()})
@@ -48,7 +49,7 @@ TEST(futex_wait_until, takes_deadlines_that_lie_far_in_the_past) {
         }
 }
 
-TEST(futex_wake, wakes_every_sleeper_however_the_two_meet) {
+TEST(futex_wake, wake_reaches_every_racing_sleeper) {
     for (int round = 0; round < 100; ++round) {
         atomic<std::uint32_t> word{0};
         std::vector<std::thread> sleepers;
@@ -69,7 +70,7 @@ TEST(futex_wake, wakes_every_sleeper_however_the_two_meet) {
     }
 }
 
-TEST(futex_wake, passes_a_token_through_a_chain_of_single_wakes) {
+TEST(futex_wake, single_wakes_pass_token_along_chain) {
     atomic<std::uint32_t> word{0};
     constexpr std::uint32_t rounds = 200;
     const auto take_turns = [&word](std::uint32_t parity) {
@@ -88,7 +89,7 @@ TEST(futex_wake, passes_a_token_through_a_chain_of_single_wakes) {
     EXPECT_EQ(word.load(), rounds);
 }
 
-TEST(futex_wake, does_no_harm_when_the_words_memory_is_gone) {
+TEST(futex_wake, wake_is_harmless_after_memory_of_word_is_unmapped) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     void* memory =
         ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

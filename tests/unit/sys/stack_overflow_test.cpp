@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handler is installed once in a process and for good, so each test does it in a process of its
-// own.
+// Tests the handler of stack overflows. A process installs the handler once and for good, so each
+// test installs it in its own process.
 #include "sys/stack_overflow.hpp"
 
 #include "child_process.hpp"
@@ -21,8 +21,8 @@ namespace {
 
 using sennit::sys::install_stack_overflow_handler, sennit::sys::signal_stack;
 
-volatile char* forbidden = nullptr; // a page that faults
-volatile char* known = nullptr;     // another one, which the describer knows
+volatile char* forbidden = nullptr; // A page that faults.
+volatile char* known = nullptr;     // Another such page, which the describer knows.
 
 volatile char* faulting_page() {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -30,8 +30,8 @@ volatile char* faulting_page() {
     return static_cast<volatile char*>(memory == MAP_FAILED ? nullptr : memory);
 }
 
-// To this process; with ThreadSanitizer to this thread, as its own thread, which may get it else,
-// ends the process.
+// Sends a signal to this process. With ThreadSanitizer it sends the signal to this thread:
+// ThreadSanitizer's own thread could otherwise get the signal, and would end the process.
 void send(int number) {
 #ifdef SENNIT_THREAD_SANITIZER
     ::pthread_kill(::pthread_self(), number);
@@ -84,7 +84,7 @@ protected:
     }
 };
 
-TEST_F(overflow_death_test, describes_a_fault_that_it_knows_and_aborts) {
+TEST_F(overflow_death_test, handler_describes_known_fault_and_aborts) {
     EXPECT_EXIT(
         {
             handle(SIGSEGV, SIG_DFL);
@@ -94,7 +94,7 @@ TEST_F(overflow_death_test, describes_a_fault_that_it_knows_and_aborts) {
         testing::KilledBySignal(SIGABRT), "^sennit: the known page was touched\n$");
 }
 
-TEST_F(overflow_death_test, is_installed_once) {
+TEST_F(overflow_death_test, handler_is_installed_once) {
     EXPECT_EXIT(
         {
             install_stack_overflow_handler(&describe);
@@ -104,7 +104,7 @@ TEST_F(overflow_death_test, is_installed_once) {
         testing::KilledBySignal(SIGABRT), "^sennit: the known page was touched\n$");
 }
 
-TEST_F(overflow_death_test, leaves_other_faults_to_the_plain_handler_that_was_there) {
+TEST_F(overflow_death_test, other_faults_reach_earlier_plain_handler) {
     EXPECT_EXIT(
         {
             handle(SIGSEGV, &plain_handler);
@@ -114,7 +114,7 @@ TEST_F(overflow_death_test, leaves_other_faults_to_the_plain_handler_that_was_th
         testing::ExitedWithCode(41), "^plain handler of 11\n$");
 }
 
-TEST_F(overflow_death_test, leaves_other_faults_to_the_full_handler_that_was_there) {
+TEST_F(overflow_death_test, other_faults_reach_earlier_full_handler) {
     EXPECT_EXIT(
         {
             handle(SIGSEGV, nullptr, &full_handler);
@@ -124,7 +124,7 @@ TEST_F(overflow_death_test, leaves_other_faults_to_the_full_handler_that_was_the
         testing::ExitedWithCode(42), "^full handler of 11, right address, with registers\n$");
 }
 
-TEST_F(overflow_death_test, lets_other_faults_end_the_program_as_if_it_were_not_there) {
+TEST_F(overflow_death_test, other_faults_end_program_as_without_handler) {
     for (auto* before : {SIG_DFL, SIG_IGN})
         EXPECT_EXIT(
             {
@@ -143,7 +143,7 @@ TEST_F(overflow_death_test, lets_other_faults_end_the_program_as_if_it_were_not_
         << "without a describer";
 }
 
-TEST_F(overflow_death_test, passes_on_a_signal_that_somebody_sent) {
+TEST_F(overflow_death_test, handler_passes_on_sent_signal) {
     for (const int number : {SIGSEGV, SIGBUS}) {
         EXPECT_EXIT(
             {
@@ -172,8 +172,8 @@ TEST_F(overflow_death_test, passes_on_a_signal_that_somebody_sent) {
     }
 }
 
-// A page of a mapped file beyond the file's end: SIGBUS.
-TEST_F(overflow_death_test, handles_bus_errors_too) {
+// A page of a mapped file beyond the file's end raises SIGBUS.
+TEST_F(overflow_death_test, handler_handles_bus_errors) {
     EXPECT_EXIT(
         {
             std::FILE* empty = std::tmpfile();
@@ -196,14 +196,14 @@ bool has_signal_stack() {
     return (present_signal_stack().ss_flags & SS_DISABLE) == 0;
 }
 
-// Threads of sanitized programs have one from the start.
+// Threads of sanitized programs have a signal stack from the start.
 void disable_signal_stack() {
     stack_t none{};
     none.ss_flags = SS_DISABLE;
     ::sigaltstack(&none, nullptr);
 }
 
-TEST(signal_stack, is_there_while_it_lives) {
+TEST(signal_stack, signal_stack_is_present_during_its_lifetime) {
     EXPECT_EQ(status_of_child([] {
                   disable_signal_stack();
                   {
@@ -211,7 +211,8 @@ TEST(signal_stack, is_there_while_it_lives) {
                       if (!has_signal_stack()) return 1;
                       const stack_t present = present_signal_stack();
                       if (present.ss_size < std::size_t{64} << 10) return 2;
-                      static_cast<volatile char*>(present.ss_sp)[0] = 1; // all of it is usable
+                      // The whole stack is usable.
+                      static_cast<volatile char*>(present.ss_sp)[0] = 1;
                       static_cast<volatile char*>(present.ss_sp)[present.ss_size - 1] = 1;
                   }
                   return has_signal_stack() ? 3 : 0;
@@ -219,7 +220,7 @@ TEST(signal_stack, is_there_while_it_lives) {
               0);
 }
 
-TEST(signal_stack, leaves_one_that_is_there_alone) {
+TEST(signal_stack, signal_stack_keeps_existing_one) {
     EXPECT_EQ(status_of_child([] {
                   disable_signal_stack();
                   const signal_stack first;
@@ -233,8 +234,8 @@ TEST(signal_stack, leaves_one_that_is_there_alone) {
               0);
 }
 
-// What it is for: the handler runs although the stack is used up.
-TEST_F(overflow_death_test, reports_a_stack_that_is_used_up) {
+// The purpose of a signal stack: the handler runs although the thread's stack is used up.
+TEST_F(overflow_death_test, handler_reports_used_up_stack) {
     EXPECT_EXIT(
         {
             handle(SIGSEGV, SIG_DFL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a refusing system does to stacks is tested in tests/fault.
+// Tests stacks and their guards. tests/fault tests them on a system that refuses requests.
 #include "sys/stack.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,8 @@ void give(stack_source& source, const std::vector<stack>& stacks) {
     for (const stack& one : stacks) source.give(one);
 }
 
-// Each test with the kernel's best guards, and as on a kernel that has only mprotect.
+// Runs each test with the kernel's best guards, and once more as on a kernel that has only
+// mprotect.
 class stack_guards : public testing::TestWithParam<guard_kind> {
 protected:
     void SetUp() override {
@@ -56,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(, stack_guards, testing::Values(guard_kind::madvise, gu
                              return test.param == guard_kind::madvise ? "madvise" : "mprotect";
                          });
 
-TEST(stack_source, refuses_sizes_out_of_range) {
+TEST(stack_source, sizes_out_of_range_are_refused) {
     for (const std::size_t bad :
          {std::size_t{0}, std::size_t{1}, sennit::sys::min_stack_size - 1,
           sennit::sys::max_stack_size + 1, std::numeric_limits<std::size_t>::max()})
@@ -69,12 +70,12 @@ TEST(stack_source, refuses_sizes_out_of_range) {
     }
 }
 
-TEST(stack_source, rounds_sizes_up_to_pages) {
+TEST(stack_source, sizes_are_rounded_up_to_pages) {
     EXPECT_EQ(stack_source(64 << 10).usable_size(), std::size_t{64} << 10);
     EXPECT_EQ(stack_source((256 << 10) + 1).usable_size(), (std::size_t{256} << 10) + page);
 }
 
-TEST(stack_source, serves_its_smallest_and_its_largest_stacks) {
+TEST(stack_source, smallest_and_largest_stacks_are_usable) {
     for (const std::size_t size : {sennit::sys::min_stack_size, sennit::sys::max_stack_size}) {
         stack_source source(size);
         const stack one = source.take();
@@ -85,7 +86,7 @@ TEST(stack_source, serves_its_smallest_and_its_largest_stacks) {
     }
 }
 
-TEST_P(stack_guards, keep_stacks_apart_and_their_ends_writable) {
+TEST_P(stack_guards, guards_separate_stacks_and_leave_ends_writable) {
     stack_source source(16 << 10);
     EXPECT_EQ(source.guards(), GetParam());
     auto stacks = take(source, 200);
@@ -103,11 +104,11 @@ TEST_P(stack_guards, keep_stacks_apart_and_their_ends_writable) {
     give(source, stacks);
 }
 
-TEST_P(stack_guards, fault_anywhere_in_the_64_KiB_below_a_stack) {
+TEST_P(stack_guards, guards_fault_anywhere_in_64_KiB_below_stack) {
     const auto touch_below = [](std::size_t distance) {
         stack_source source(64 << 10);
         const stack taken = source.take();
-        *static_cast<volatile std::byte*>(taken.low) = std::byte{1}; // this may
+        *static_cast<volatile std::byte*>(taken.low) = std::byte{1}; // This write is allowed.
         *static_cast<volatile std::byte*>(taken.low - distance) = std::byte{1};
         source.give(taken);
     };
@@ -115,7 +116,7 @@ TEST_P(stack_guards, fault_anywhere_in_the_64_KiB_below_a_stack) {
         EXPECT_DEATH(touch_below(distance), "");
 }
 
-TEST_P(stack_guards, survive_giving_back_and_trimming) {
+TEST_P(stack_guards, guards_survive_return_and_trim) {
     const auto touch_below_after_trim = [] {
         stack_source source(64 << 10);
         source.give(source.take());
@@ -128,7 +129,7 @@ TEST_P(stack_guards, survive_giving_back_and_trimming) {
     EXPECT_DEATH(touch_below_after_trim(), "");
 }
 
-TEST_P(stack_guards, of_ten_thousand_stacks_at_once_fit_under_the_kernels_limit_of_mappings) {
+TEST_P(stack_guards, guards_of_ten_thousand_stacks_fit_under_limit_of_mappings) {
     const std::size_t before = mappings();
     stack_source source(16 << 10);
     const auto stacks = take(source, 10'000);
@@ -143,18 +144,20 @@ TEST_P(stack_guards, of_ten_thousand_stacks_at_once_fit_under_the_kernels_limit_
     EXPECT_EQ(source.cached(), 10'000u);
 }
 
-TEST(stack_source, leaves_half_of_all_mappings_to_others_and_counts_guards_that_are_missing) {
+TEST(stack_source, source_leaves_half_of_all_mappings_and_counts_missing_guards) {
     std::size_t limit = 0;
     std::ifstream("/proc/sys/vm/max_map_count") >> limit;
-    const std::size_t guards = limit / 4; // two mappings each
+    const std::size_t guards = limit / 4; // Each guard needs two mappings.
     if (guards == 0 || guards > 50'000)
-        GTEST_SKIP() << "a limit of " << limit << " mappings is too much to reach";
+        GTEST_SKIP() << "a limit of " << limit << " mappings is too high to reach";
     ::setenv("SENNIT_NO_MADV_GUARD", "1", 1);
-    for (int round = 0; round < 2; ++round) { // the second source gets what the first gives back
+    // The second source gets the mappings that the first one returns.
+    for (int round = 0; round < 2; ++round) {
         stack_source source(16 << 10);
         const auto stacks = take(source, guards + 100);
         EXPECT_GE(source.unguarded(), 100u);
-        EXPECT_LE(source.unguarded(), 100u + stacks.size() / 64 + 5) << "one more for each mapping";
+        EXPECT_LE(source.unguarded(), 100u + stacks.size() / 64 + 5)
+            << "one more guard is missing for each mapping";
         stack_source another(16 << 10);
         another.give(another.take());
         EXPECT_EQ(another.unguarded(), 2u) << "all sources share the limit";
@@ -165,7 +168,7 @@ TEST(stack_source, leaves_half_of_all_mappings_to_others_and_counts_guards_that_
     ::unsetenv("SENNIT_NO_MADV_GUARD");
 }
 
-TEST(stack_source, hands_the_last_stack_back_first_with_its_pages) {
+TEST(stack_source, last_returned_stack_is_taken_first_with_its_pages) {
     stack_source source(64 << 10);
     const stack a = source.take(), b = source.take();
     a.low[0] = std::byte{6};
@@ -185,7 +188,7 @@ TEST(stack_source, hands_the_last_stack_back_first_with_its_pages) {
     give(source, {first, second});
 }
 
-TEST(stack_source, returns_all_pages_of_idle_stacks_when_trimmed_and_none_of_others) {
+TEST(stack_source, trim_returns_pages_of_idle_stacks_only) {
     stack_source source(64 << 10);
     const auto stacks = take(source, 20);
     for (const stack& one : stacks) std::fill(one.low, one.high, std::byte{5});
@@ -199,7 +202,7 @@ TEST(stack_source, returns_all_pages_of_idle_stacks_when_trimmed_and_none_of_oth
     give(source, {again, stacks[0]});
 }
 
-TEST(touched_bytes, counts_pages_that_were_written) {
+TEST(touched_bytes, touched_bytes_counts_written_pages) {
     stack_source source(1 << 20);
     const stack one = source.take();
     EXPECT_EQ(touched_bytes(one), 0u);
@@ -211,7 +214,7 @@ TEST(touched_bytes, counts_pages_that_were_written) {
     source.give(one);
 }
 
-TEST(stack_source, serves_many_threads_at_once) {
+TEST(stack_source, many_threads_use_one_source) {
     stack_source source(16 << 10);
     std::vector<std::thread> users;
     for (int t = 0; t < 4; ++t)
@@ -228,7 +231,7 @@ TEST(stack_source, serves_many_threads_at_once) {
     EXPECT_LE(source.cached(), 20u);
 }
 
-TEST(stack_source_death_test, checks_that_all_stacks_are_back_at_its_end) {
+TEST(stack_source_death_test, source_with_used_stacks_cannot_be_destroyed) {
     EXPECT_DEATH(
         {
             stack_source source(16 << 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A refused creation is tested in tests/fault.
+// Tests sys::thread, pinning, and the count of forks. tests/fault tests a refused creation.
 #include "sys/thread.hpp"
 
 #include "child_process.hpp"
@@ -22,17 +22,17 @@ void set_flag(void* flag) noexcept {
     *static_cast<bool*>(flag) = true;
 }
 
-TEST(thread, runs_its_entry_with_its_argument_and_is_joined) {
+TEST(thread, thread_runs_entry_with_argument_and_is_joined) {
     bool ran = false;
     thread one(&set_flag, &ran);
     EXPECT_TRUE(one.joinable());
     one.join();
     EXPECT_FALSE(one.joinable());
     EXPECT_TRUE(ran);
-    one.join(); // nothing to join: no effect
+    one.join(); // There is no thread to join, so this has no effect.
 }
 
-TEST(thread, hands_its_handle_over_when_moved) {
+TEST(thread, move_transfers_handle) {
     bool ran = false;
     thread one(&set_flag, &ran);
     thread two = std::move(one);
@@ -46,9 +46,9 @@ TEST(thread, hands_its_handle_over_when_moved) {
     EXPECT_TRUE(ran);
 }
 
-TEST(thread_death_test, must_be_joined_before_it_is_destroyed_or_overwritten) {
+TEST(thread_death_test, unjoined_thread_cannot_be_destroyed_or_overwritten) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    static bool ran = false; // outlives the frame that the thread is left in
+    static bool ran = false; // Outlives the frame that abandons the thread.
     EXPECT_DEATH(
         { thread forgotten(&set_flag, &ran); },
         "sennit: \\[SNT-904\\] a thread is destroyed before it was joined");
@@ -75,14 +75,14 @@ std::string name_after(const char* wanted) {
     return name;
 }
 
-TEST(thread, cuts_its_name_to_15_characters) {
+TEST(thread, name_is_cut_to_15_characters) {
     EXPECT_EQ(name_after("sennit-3"), "sennit-3");
     EXPECT_EQ(name_after("exactly15chars!"), "exactly15chars!");
     EXPECT_EQ(name_after("this name is far too long"), "this name is fa");
     EXPECT_EQ(name_after(""), "");
 }
 
-TEST(pin_this_thread, binds_to_the_processor_and_says_why_it_was_refused) {
+TEST(pin_this_thread, pinning_binds_to_cpu_or_reports_reason_of_refusal) {
     cpu_set_t before;
     ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
     for (const unsigned absent : {100'000u, std::numeric_limits<unsigned>::max()}) {
@@ -101,9 +101,9 @@ TEST(pin_this_thread, binds_to_the_processor_and_says_why_it_was_refused) {
     ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
 }
 
-TEST(fork_generation, counts_the_forks_between_a_process_and_its_first_ancestor) {
+TEST(fork_generation, generation_counts_forks_since_first_ancestor) {
     sennit::sys::install_atfork_handlers();
-    sennit::sys::install_atfork_handlers(); // counts each fork once all the same
+    sennit::sys::install_atfork_handlers(); // The second call does not make a fork count twice.
     const unsigned here = sennit::sys::fork_generation();
     EXPECT_EQ(status_of_child([here] {
                   const bool one_more = sennit::sys::fork_generation() == here + 1;
@@ -112,10 +112,11 @@ TEST(fork_generation, counts_the_forks_between_a_process_and_its_first_ancestor)
                   return one_more ? grandchild : 2;
               }),
               0);
-    EXPECT_EQ(sennit::sys::fork_generation(), here) << "a parent stays what it is";
+    EXPECT_EQ(sennit::sys::fork_generation(), here)
+        << "a fork does not change the count of the parent";
 }
 
-TEST(thread, is_disowned_in_a_child_that_does_not_have_it) {
+TEST(thread, child_disowns_thread_of_parent) {
     bool ran = false;
     thread one(&set_flag, &ran);
     EXPECT_EQ(status_of_child([&one] {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the CPU quota of control groups, affinity masks, and NUMA nodes.
 #include "sys/topology.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 
 namespace {
 
-// A made-up /proc and /sys in a folder of its own.
+// A made-up /proc and /sys in a temporary folder.
 class quota : public testing::Test {
 protected:
     std::filesystem::path root =
@@ -40,7 +41,7 @@ protected:
 const std::string unified =
     "30 1 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 
-TEST_F(quota, is_none_without_control_groups) {
+TEST_F(quota, quota_is_absent_without_control_groups) {
     EXPECT_EQ(read(), std::nullopt);
     groups("0::/a\n");
     EXPECT_EQ(read(), std::nullopt) << "nothing is mounted";
@@ -50,7 +51,7 @@ TEST_F(quota, is_none_without_control_groups) {
     EXPECT_EQ(read(), std::nullopt) << "the group has no files";
 }
 
-TEST_F(quota, of_version_2_is_the_tightest_of_group_and_ancestors) {
+TEST_F(quota, quota_of_version_2_is_tightest_of_group_and_ancestors) {
     groups("0::/a/b/c\n");
     mounts(unified);
     file("sys/fs/cgroup/a/b/c/cpu.max", "max 100000\n");
@@ -64,17 +65,17 @@ TEST_F(quota, of_version_2_is_the_tightest_of_group_and_ancestors) {
     file("sys/fs/cgroup/a/b/c/cpu.max", "5000 10000\n");
     EXPECT_EQ(read(), 0.5);
     file("sys/fs/cgroup/a/sibling/cpu.max", "1000 100000\n");
-    EXPECT_EQ(read(), 0.5) << "others' limits are others'";
+    EXPECT_EQ(read(), 0.5) << "the limit of a sibling does not count";
 }
 
-TEST_F(quota, of_the_root_group_is_read_at_the_mount_point) {
+TEST_F(quota, quota_of_root_group_is_read_at_mount_point) {
     groups("0::/\n");
     mounts(unified);
     file("sys/fs/cgroup/cpu.max", "200000 100000\n");
     EXPECT_EQ(read(), 2.0);
 }
 
-TEST_F(quota, of_version_1_is_found_in_joined_hierarchies) {
+TEST_F(quota, quota_of_version_1_is_found_in_joined_hierarchies) {
     groups("4:cpuset:/x\n3:memory:/y\n2:cpu,cpuacct:/jobs/one\n1:name=systemd:/z\n");
     mounts("33 1 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
            "31 1 0:27 / /sys/fs/cgroup/cpu,cpuacct rw shared:5 - cgroup cgroup rw,cpu,cpuacct\n");
@@ -88,17 +89,17 @@ TEST_F(quota, of_version_1_is_found_in_joined_hierarchies) {
     EXPECT_EQ(read(), 0.5);
 }
 
-TEST_F(quota, of_a_container_is_found_where_its_group_is_mounted) {
+TEST_F(quota, quota_of_container_is_found_at_mount_of_its_group) {
     groups("2:cpu:/docker/abc/job\n0::/docker/abc/job\n");
     mounts("40 1 0:27 /docker/abc /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n"
            "41 1 0:28 /docker/abc /sys/fs/cgroup/unified ro - cgroup2 cgroup rw\n");
     version_1("sys/fs/cgroup/cpu", "200000\n");
     EXPECT_EQ(read(), 2.0);
     file("sys/fs/cgroup/unified/job/cpu.max", "150000 100000\n");
-    EXPECT_EQ(read(), 1.5) << "both versions at once: the tighter one";
+    EXPECT_EQ(read(), 1.5) << "with both versions, the tighter limit counts";
 }
 
-TEST_F(quota, is_not_taken_from_a_group_whose_name_only_begins_the_same) {
+TEST_F(quota, quota_is_not_taken_from_group_with_common_prefix) {
     groups("0::/ab\n");
     mounts("40 1 0:28 /a /other rw - cgroup2 cgroup2 rw\n" + unified);
     file("other/b/cpu.max", "100000 100000\n");
@@ -107,14 +108,14 @@ TEST_F(quota, is_not_taken_from_a_group_whose_name_only_begins_the_same) {
     EXPECT_EQ(read(), 3.0);
 }
 
-TEST_F(quota, is_found_under_a_mount_point_with_a_blank) {
+TEST_F(quota, quota_is_found_under_mount_point_with_blank) {
     groups("0::/a\n");
     mounts("30 1 0:26 / /my\\040groups rw - cgroup2 cgroup2 rw\n");
     file("my groups/a/cpu.max", "100000 100000\n");
     EXPECT_EQ(read(), 1.0);
 }
 
-TEST_F(quota, ignores_files_that_make_no_sense) {
+TEST_F(quota, malformed_files_are_ignored) {
     groups("garbage\n0\n0:\n::\n\n:::::\n0::relative\n0::/a\n");
     mounts("garbage\n - \n - cgroup2\n1 2 3 - cgroup2 x y\n" + unified);
     for (const char* bad :
@@ -125,10 +126,10 @@ TEST_F(quota, ignores_files_that_make_no_sense) {
         EXPECT_EQ(read(), std::nullopt) << '"' << bad << '"';
     }
     file("sys/fs/cgroup/a/cpu.max", "100000 100000\n");
-    EXPECT_EQ(read(), 1.0) << "the lines before hide nothing";
+    EXPECT_EQ(read(), 1.0) << "malformed lines do not hide later lines";
 }
 
-TEST_F(quota, of_version_1_needs_both_files) {
+TEST_F(quota, quota_of_version_1_needs_both_files) {
     groups("2:cpu:/a\n");
     mounts("31 1 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n");
     file("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "100000\n");
@@ -139,7 +140,7 @@ TEST_F(quota, of_version_1_needs_both_files) {
     EXPECT_EQ(read(), std::nullopt);
 }
 
-TEST_F(quota, is_rounded_up_to_at_least_one_worker_and_at_most_the_affinity_mask) {
+TEST_F(quota, usable_cpus_lie_between_one_and_size_of_affinity_mask) {
     const auto mask = static_cast<unsigned>(sennit::sys::affinity_cpus().size());
     EXPECT_EQ(usable(), mask) << "no quota";
     groups("0::/a\n");
@@ -156,7 +157,7 @@ TEST_F(quota, is_rounded_up_to_at_least_one_worker_and_at_most_the_affinity_mask
     }
 }
 
-TEST(affinity_cpus, follows_the_threads_mask) {
+TEST(affinity_cpus, affinity_cpus_follow_mask_of_thread) {
     cpu_set_t before;
     ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
     const auto cpus = sennit::sys::affinity_cpus();
@@ -173,14 +174,15 @@ TEST(affinity_cpus, follows_the_threads_mask) {
     ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
 }
 
-TEST_F(quota, a_nodes_processors_are_read_as_ranges) {
+TEST_F(quota, cpus_of_node_are_read_as_ranges) {
     file("sys/devices/system/node/node1/cpulist", "2-4,7,9-9\n");
     file("sys/devices/system/node/node2/cpulist", "\n");
     EXPECT_EQ(sennit::sys::node_cpus(1, root.string()), (std::vector<unsigned>{2, 3, 4, 7, 9}));
-    EXPECT_EQ(sennit::sys::node_cpus(2, root.string()), std::vector<unsigned>()) << "memory only";
+    EXPECT_EQ(sennit::sys::node_cpus(2, root.string()), std::vector<unsigned>())
+        << "this node has memory only";
     EXPECT_FALSE(sennit::sys::node_cpus(3, root.string()));
     EXPECT_EQ(sennit::sys::node_cpus(0, root.string()), sennit::sys::affinity_cpus())
-        << "the system does not tell";
+        << "the system does not list its nodes";
     file("sys/devices/system/node/online", "1-2\n");
     EXPECT_FALSE(sennit::sys::node_cpus(0, root.string()));
 }
