@@ -42,6 +42,9 @@ unsigned asked_workers = 0;        // set by main; 0: the command line does not 
 // most that it has ever needed, and in 1,300 rounds few of 3,000 stacks have seen their deepest
 // program.
 constexpr long slack_kib = 8 * 1024, rounds_of_warm_up = 5'000;
+// The growth counts only if as many samples in a row show it. A single one may show threads of
+// `sennit::blocking` that end 5 s after their last call.
+constexpr std::size_t samples_of_growth = 4;
 
 struct totals {
     std::atomic<long> rounds{0}, programs{0};
@@ -176,7 +179,8 @@ int main(int count, char** given) {
         return std::chrono::duration<double>(clock::now() - began).count();
     };
     const double warm = std::min(30.0, seconds / 4), period = std::min(15.0, seconds / 4);
-    long flat = 0, most = 0;
+    long flat = 0;
+    std::size_t grown = 0;
     double told = 0;
     while (elapsed() < seconds && !sum.failed) {
         alarm.begin_round("round " + std::to_string(sum.rounds) + " of seed " +
@@ -189,11 +193,14 @@ int main(int count, char** given) {
         const long now = resident_kib();
         if (flat == 0 && told >= warm && (sum.rounds >= rounds_of_warm_up || told >= seconds / 4))
             flat = now;
-        most = std::max(most, now);
-        std::printf("soak: %4.0f s, %ld rounds, %ld programs, %ld KiB resident, %zu stacks\n", told,
-                    sum.rounds.load(), sum.programs.load(), now, all.stacks());
+        std::printf("soak: %4.0f s, %ld rounds, %ld programs, %ld KiB resident, %zu stacks, "
+                    "%ld threads\n",
+                    told, sum.rounds.load(), sum.programs.load(), now, all.stacks(),
+                    thread_count());
         std::fflush(stdout);
-        if (!memory_is_shadowed && flat != 0 && now > flat + flat / 8 + slack_kib) {
+        const bool over = flat != 0 && now > flat + flat / 8 + slack_kib;
+        grown = over ? grown + 1 : 0;
+        if (!memory_is_shadowed && grown >= samples_of_growth) {
             std::fprintf(stderr, "soak: memory grows: %ld KiB after the warm-up, %ld KiB now\n",
                          flat, now);
             sum.failed = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of this process.
+// The memory and the threads of this process.
 #pragma once
 
 #include <unistd.h>
@@ -19,4 +19,18 @@ inline long resident_kib() {
         std::fclose(file);
     }
     return pages * (::sysconf(_SC_PAGESIZE) / 1024);
+}
+
+inline long thread_count() {
+    long threads = 0;
+    if (std::FILE* file = std::fopen("/proc/self/stat", "re")) {
+        // The name, the second field, has no space in these tests.
+        if (std::fscanf(file,
+                        "%*d %*s %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+                        "%*d %ld",
+                        &threads) != 1)
+            threads = 0;
+        std::fclose(file);
+    }
+    return threads;
 }
