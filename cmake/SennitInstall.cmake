@@ -18,8 +18,10 @@ configure_package_config_file(
     INSTALL_DESTINATION "${sennit_package_dir}"
     NO_SET_AND_CHECK_MACRO)
 # Before 1.0 a minor version may break its users, so 0.2 does not satisfy a request for 0.1.
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
-install(FILES "${PROJECT_BINARY_DIR}/sennitConfig.cmake" "${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake"
+write_basic_package_version_file(
+    "${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES
+    "${PROJECT_BINARY_DIR}/sennitConfig.cmake" "${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake"
     DESTINATION "${sennit_package_dir}")
 
 # Paths in sennit.pc are relative to the file itself, so that an installed tree can be moved.
@@ -42,7 +44,8 @@ if(sennit_options)
     list(APPEND sennit_pc_cflags ${sennit_options})
 endif()
 if(sennit_defines)
-    list(FILTER sennit_defines EXCLUDE REGEX "^[$]<BUILD_INTERFACE:") # not of an installed library
+    # An installed library does not have these definitions.
+    list(FILTER sennit_defines EXCLUDE REGEX "^[$]<BUILD_INTERFACE:")
 endif()
 if(sennit_defines)
     list(TRANSFORM sennit_defines PREPEND "-D")
@@ -58,4 +61,5 @@ configure_file("${CMAKE_CURRENT_LIST_DIR}/sennit.pc.in" "${PROJECT_BINARY_DIR}/s
 install(FILES "${PROJECT_BINARY_DIR}/sennit.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(FILES "${PROJECT_SOURCE_DIR}/tools/gdb/sennit.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/sennit/gdb")
+install(FILES "${PROJECT_SOURCE_DIR}/tools/gdb/sennit.py"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/sennit/gdb")

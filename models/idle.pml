@@ -7,14 +7,14 @@
 // Sizes:    WORKERS, ITEMS (tasks posted from outside, one poster each), FORKS (pushed by item 0 as
 //           private forks), MEET (each task waits until that many tasks run at the same time; 0 or
 //           1: tasks end immediately).
-// Options:  STOP_EARLY (stop as soon as all is posted, not when all has run), OWNER_BUFFER (the fork
-//           owner's store of `head` lies in a store buffer), NO_SPIN (workers sleep without a search
-//           first: smaller), FUTEX (the kernel's queue and the wake after the store; without it
-//           parking is one step), BARRIER_BEFORE_GUESS (the forcing thief passes the barrier first,
-//           then guesses whether there are private forks), NO_STOP (no shutdown; the workers vanish
-//           when all tasks have ended: smaller).
-// Weakened: WEAK_POST_STORE, WEAK_POST_LOAD, WEAK_SLEEP_STORE, WEAK_SLEEP_LOAD: one of Dekker's four
-//           accesses.
+// Options:  STOP_EARLY (stop as soon as all is posted, not when all has run), OWNER_BUFFER (the
+//           fork owner's store of `head` lies in a store buffer), NO_SPIN (workers sleep without a
+//           search first: smaller), FUTEX (the kernel's queue and the wake after the store; without
+//           it parking is one step), BARRIER_BEFORE_GUESS (the forcing thief passes the barrier
+//           first, then guesses whether there are private forks), NO_STOP (no shutdown; the workers
+//           vanish when all tasks have ended: smaller).
+// Weakened: WEAK_POST_STORE, WEAK_POST_LOAD, WEAK_SLEEP_STORE, WEAK_SLEEP_LOAD: one of Dekker's
+//           four accesses.
 // Mutants:  MUTANT_...; see the places.
 
 #ifndef WORKERS

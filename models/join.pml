@@ -6,7 +6,8 @@
 // out.
 //
 // Sizes:    WORKERS, ROUNDS (the parent forks, joins and reuses the slot that many times).
-// Options:  NO_MIGRATION (children do not suspend), NO_REFUSAL (there is always memory for another stack).
+// Options:  NO_MIGRATION (children do not suspend), NO_REFUSAL (there is always memory for another
+//           stack).
 // Mutants:  MUTANT_...; see the places.
 //
 // One parent context P and its child, which another worker steals. P's code runs on the worker that

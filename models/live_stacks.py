@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How many stacks are live at once in a tree of fibers that block, with and without each rule of
-the order of work.
+"""Computes the number of stacks that are live at once in a tree of fibers that block, with and
+without each rule of the order of work.
 
   models/live_stacks.py            prints tables: the most live stacks with all rules, and without
                                    some
   models/live_stacks.py --check    exits with 1 if the model with all rules breaks the bound, or if
                                    the model without rule R1 or R2 keeps it
 
-README.md beside this file says what the model leaves out. The names of functions are those of
-src/core/worker/worker.cpp and src/core/queues/run_queue.hpp, whose order of work the model repeats:
+README.md beside this file lists the parts that the model leaves out. The names of functions are
+those of src/core/worker/worker.cpp and src/core/queues/run_queue.hpp, whose order of work the model
+repeats:
 
   R1  A worker whose fiber blocks continues with a ready fiber before it begins a new one.
       (run_queue::pop_woken_if)
@@ -18,6 +19,7 @@ src/core/worker/worker.cpp and src/core/queues/run_queue.hpp, whose order of wor
   R3  A global poll begins a new fiber that a worker gave away at most once a clock tick.
       (worker::poll_global_sources)
 """
+
 import argparse
 import collections
 import heapq
@@ -26,7 +28,8 @@ import sys
 
 GLOBAL_POLL_INTERVAL = 61  # picks from one global poll to the next: tuning::global_poll_interval
 SHARE_NS = 3_000  # tuning::share_ns
-ROB_AFTER_NS = 4_000  # tuning::take_after_ns: a thief robs a worker that picks nothing for so long
+# tuning::take_after_ns: a thief steals from a worker that picks nothing for so long.
+STEAL_AFTER_NS = 4_000
 TICK_NS = 1_000_000  # the coarse clock, as fine as Linux has it
 SPAWN_NS = 30  # to spawn one child
 WORK_NS = 60  # a fiber's work before it spawns or answers
@@ -44,6 +47,7 @@ BOUND = 2  # stacks <= BOUND * workers * stacks of one worker, with all rules
 
 class Node:
     """A fiber, which spawns its children, receives one value from each, and sends one upwards."""
+
     __slots__ = ("parent", "parts", "seed", "begun", "order", "left", "senders", "receives", "sent")
 
     def __init__(self, parent, parts, seed):
@@ -140,7 +144,7 @@ class Model:
         worker.spawned.append(node)
 
     def advance(self, worker, node):
-        """The node runs up to its next wait or to its end. True: it is blocked."""
+        """Runs the node up to its next wait or to its end. True: the node is blocked."""
         if node.sent:
             return False
         if not node.begun:
@@ -181,11 +185,11 @@ class Model:
 
     def pick(self, worker, blocked):
         node = self.next_ready_context(worker) if blocked else None
-        node = node or self.run_next(worker)
+        node = node or self.run_next_task(worker)
         worker.runs = node
         worker.since = self.now
         if node is None:
-            return self.rest(worker)
+            return self.park_or_find_work(worker)
         worker.turns += 1
         worker.gap = FIRST_LOOK_NS
         stack_is_new = False
@@ -205,7 +209,7 @@ class Model:
             return None
         return worker.ready.popleft()
 
-    def run_next(self, worker):
+    def run_next_task(self, worker):
         if worker.turns >= worker.next_global_poll and (node := self.poll_global_sources(worker)):
             return node
         if worker.asked and worker.size() > 1:
@@ -274,7 +278,7 @@ class Model:
         self.shared.extend(ready)
         (self.given if self.r3 else self.shared).extend(spawned)
 
-    def rob(self, worker, victim):
+    def steal_tasks(self, worker, victim):
         ready, spawned = self.take(victim, (victim.size() + 1) // 2)
         worker.ready.extend(ready)
         if self.r2:
@@ -282,14 +286,14 @@ class Model:
         else:
             worker.ready.extend(spawned)
 
-    def rest(self, worker):
+    def park_or_find_work(self, worker):
         """An idle worker asks all workers for work, and steals from a worker that is stuck."""
         for other in self.workers:
             if other is worker:
                 continue
             other.asked = True
-            if other.runs and other.size() > 0 and self.now - other.since > ROB_AFTER_NS:
-                self.rob(worker, other)
+            if other.runs and other.size() > 0 and self.now - other.since > STEAL_AFTER_NS:
+                self.steal_tasks(worker, other)
                 break
         gap = 1 if worker.size() else int(worker.gap * self.rng.uniform(0.75, 1.25))
         worker.gap = min(2 * worker.gap, LAST_LOOK_NS)
@@ -321,24 +325,29 @@ def broken_bounds():
                 bound = BOUND * workers * one
                 most = most_stacks(workers, tree, machine, seeds=SEEDS[:2])
                 if most > bound:
-                    yield (f"{tree} tree, {machine} machine, {workers} workers: "
-                           f"{most} stacks are live, the bound is {bound}")
+                    yield (
+                        f"{tree} tree, {machine} machine, {workers} workers: "
+                        f"{most} stacks are live, the bound is {bound}"
+                    )
 
 
 def idle_rules():
-    """One sentence for each rule without which the model keeps the bound all the same."""
+    """One sentence for each rule whose absence does not break the bound of the model."""
     one = most_stacks(1, "even", "busy")
     for rule in ("R1", "R2"):
         seen = {workers: most_stacks(workers, "even", "busy", (rule,)) for workers in (2, 4)}
         if all(most <= BOUND * workers * one for workers, most in seen.items()):
-            yield (f"even tree, busy machine, without {rule}: the bound holds, with "
-                   f"{seen[2]} stacks for 2 workers and {seen[4]} for 4; the model does not show "
-                   "what the rule prevents")
+            yield (
+                f"even tree, busy machine, without {rule}: the bound holds, with "
+                f"{seen[2]} stacks for 2 workers and {seen[4]} for 4; the model does not show "
+                "what the rule prevents"
+            )
 
 
 def main():
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="check the bound; print no tables")
     if not parser.parse_args().check:
         return print_tables()

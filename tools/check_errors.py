@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that each message of the library has an id, and that docs/errors.md explains each id.
 
-A message is a string literal of src/ or include/ that begins with `sennit: `, or that is an argument
-of SENNIT_CHECK, base::fail, reject, tell_once or check_inside. Its id has the form [SNT-105]. The
-messages of static_assert have none, since they say themselves what to write. The heading `### SNT-105`
-in docs/errors.md begins an entry, and the quoted lines (`> ...`) below it are the message.
+A message is a string literal of src/ or include/ that begins with `sennit: `, or that is an
+argument of SENNIT_CHECK, base::fail, reject, tell_once or check_inside. Its id has the form
+[SNT-105]. A message of static_assert has no id, because its text names the remedy. The heading
+`### SNT-105` in docs/errors.md begins an entry, and the quoted lines (`> ...`) below the heading
+are the message.
 """
+
 import pathlib
 import re
 import sys
@@ -16,14 +18,19 @@ import policy
 ID = re.compile(r"\[SNT-(\d{3})\]")
 LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*')
-REPORTING = re.compile(r"\b(?:SENNIT_CHECK|SENNIT_ASSERT|base::fail|reject|tell_once|check_inside)\s*\(")
-# Texts without an id: the head of a dump, which is no error, and prefixes to which a message with its id is added.
+REPORTING = re.compile(
+    r"\b(?:SENNIT_CHECK|SENNIT_ASSERT|base::fail|reject|tell_once|check_inside)\s*\("
+)
+# Texts without an id: the head of a dump, which is no error, and prefixes that the library puts in
+# front of a message with an id.
 WITHOUT_ID = re.compile(r"sennit: (runtime%s .*)?$")
-QUOTED = 40  # so many characters of a message, without its remedy, are compared with its entry
+QUOTED = 40  # characters of a message, without its remedy, that are compared with its entry
 
 
 def closing(text, at):
-    """The position behind the parenthesis that closes the one at `at`; literals are skipped."""
+    """The position behind the parenthesis that closes the parenthesis at `at`. Literals are
+    skipped.
+    """
     depth = 0
     for part in re.finditer(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|[()]', text[at:]):
         depth += {"(": 1, ")": -1}.get(part.group(0), 0)
@@ -33,10 +40,10 @@ def closing(text, at):
 
 
 def blank(text, pattern):
-    """The text with each call that the pattern begins replaced by blanks, lines kept."""
+    """The text with blanks in place of each call that begins with the pattern. Lines are kept."""
     for match in reversed(list(re.finditer(pattern, text))):
         end = closing(text, match.end() - 1)
-        text = text[:match.start()] + re.sub(r"[^\n]", " ", text[match.start():end]) + text[end:]
+        text = text[: match.start()] + re.sub(r"[^\n]", " ", text[match.start() : end]) + text[end:]
     return text
 
 
@@ -53,10 +60,12 @@ def messages(text):
         if message.startswith("sennit: ") or ID.match(message):
             found[match.start()] = message
     for call in REPORTING.finditer(text):
-        if re.search(r"(#\s*define\s|void\s+)[\w:]*$", text[:call.start()].rsplit("\n", 1)[-1]):
+        if re.search(r"(#\s*define\s|void\s+)[\w:]*$", text[: call.start()].rsplit("\n", 1)[-1]):
             continue  # a definition or a declaration
         inside = list(LITERALS.finditer(text, call.end(), closing(text, call.end() - 1)))
-        if inside:  # the message of a check stands last, behind the condition; elsewhere it stands first
+        if (
+            inside
+        ):  # the message of a check stands last, behind the condition; elsewhere it stands first
             message = inside[-1 if call.group(0).startswith("SENNIT") else 0]
             found[message.start()] = joined(message.group(0))
     for at, message in sorted(found.items()):
@@ -84,7 +93,9 @@ def entries(text):
 def check(root):
     findings, checked, used, explained = [], 0, {}, {}
     page = root / "docs/errors.md"
-    for number, which, message in entries(page.read_text(encoding="utf-8") if page.is_file() else ""):
+    for number, which, message in entries(
+        page.read_text(encoding="utf-8") if page.is_file() else ""
+    ):
         if message is None:
             findings.append(f"docs/errors.md:{number}: a second entry for SNT-{which}")
         explained.setdefault(which, (number, message))
@@ -95,14 +106,22 @@ def check(root):
             found = ID.match(message.removeprefix("sennit: "))
             if not found:
                 if not WITHOUT_ID.match(message):
-                    findings.append(f"{name}:{number}: a message without an id such as [SNT-105]: {message[:60]!r}")
+                    findings.append(
+                        f"{name}:{number}: a message without an id such as [SNT-105]:"
+                        f" {message[:60]!r}"
+                    )
                 continue
             which = found.group(1)
-            text = re.split(r"%|;|\\n", message.removeprefix("sennit: ")[found.end():].strip())[0][:QUOTED].strip()
+            text = re.split(r"%|;|\\n", message.removeprefix("sennit: ")[found.end() :].strip())[0][
+                :QUOTED
+            ].strip()
             if which not in explained:
                 findings.append(f"{name}:{number}: docs/errors.md has no entry for SNT-{which}")
             elif text not in explained[which][1]:
-                findings.append(f"{name}:{number}: docs/errors.md quotes another message for SNT-{which}: {text!r}")
+                findings.append(
+                    f"{name}:{number}: docs/errors.md quotes another message for SNT-{which}:"
+                    f" {text!r}"
+                )
             used.setdefault(which, name)
     for which, (number, _) in explained.items():
         if which not in used:
@@ -111,4 +130,6 @@ def check(root):
 
 
 if __name__ == "__main__":
-    policy.finish("check_errors", *check(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else policy.ROOT))
+    policy.finish(
+        "check_errors", *check(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else policy.ROOT)
+    )

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every C++ file is formatted as .clang-format says; with --fix, formats them. Needs clang-format-19."""
+"""Checks that every C++ file is formatted as .clang-format says; --fix formats the files.
+
+The tool needs clang-format-19, and is skipped without it.
+"""
+
 import shutil
 import subprocess
 import sys
@@ -20,9 +24,13 @@ def main():
         return
     wrong = []
     for path in paths:
-        formatted = subprocess.run([TOOL, str(path)], capture_output=True, text=True, check=True).stdout
+        formatted = subprocess.run(
+            [TOOL, str(path)], capture_output=True, text=True, check=True
+        ).stdout
         if formatted != path.read_text():
-            wrong.append(f"{path.relative_to(policy.ROOT)}: not formatted (tools/check_format.py --fix)")
+            wrong.append(
+                f"{path.relative_to(policy.ROOT)}: not formatted (tools/check_format.py --fix)"
+            )
     policy.finish("check_format", wrong, len(paths))
 
 

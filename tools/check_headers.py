@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the head of every C++ file, and that each public header compiles alone.
 
-Every C++ file starts with the licence line; every header has `#pragma once`; a public header opens with a comment that
-says what it is for. The compiler is $CXX, or g++. A header that a source includes first is left to the build, which
-compiles each source by itself (preset release-gcc).
+Every C++ file starts with the licence line. Every header has `#pragma once`. A public header opens
+with a comment that names its purpose. The compiler is $CXX, or g++. The tool leaves a header that
+a source includes first to the build, which compiles each source by itself (preset release-gcc).
 """
+
 import concurrent.futures
 import os
 import pathlib
@@ -33,17 +34,36 @@ def check_head(name, text):
 def check_alone(root, header, compiler):
     """The compiler's complaint about a program that consists of this header alone, or None."""
     name = header.relative_to(root / "include").as_posix()
-    command = [compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{root / 'include'}",
-               "-x", "c++", "-"]
+    command = [
+        compiler,
+        "-std=c++20",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fsyntax-only",
+        f"-I{root / 'include'}",
+        "-x",
+        "c++",
+        "-",
+    ]
     result = subprocess.run(command, input=f"#include <{name}>\n", capture_output=True, text=True)
-    return None if result.returncode == 0 else f"include/{name}: does not compile alone:\n{result.stderr}"
+    return (
+        None
+        if result.returncode == 0
+        else f"include/{name}: does not compile alone:\n{result.stderr}"
+    )
 
 
 def compiled_first(root):
-    """The public headers, as they are included, with which the text of some source begins."""
+    """The public headers that a source includes before any other header, as the source writes
+    them.
+    """
     include = re.compile(r'^#include [<"](.*?)[>"]', re.MULTILINE)
-    firsts = (include.search(policy.without_comments(path.read_text())) for path in policy.files(root, "src")
-              if path.suffix == ".cpp")
+    firsts = (
+        include.search(policy.without_comments(path.read_text()))
+        for path in policy.files(root, "src")
+        if path.suffix == ".cpp"
+    )
     return {found.group(1) for found in firsts if found}
 
 
@@ -53,10 +73,15 @@ def check(root, compiler):
     for path in paths:
         findings += check_head(path.relative_to(root).as_posix(), path.read_text())
     built = compiled_first(root)
-    headers = [path for path in policy.files(root, "include")
-               if path.relative_to(root / "include").as_posix() not in built]
+    headers = [
+        path
+        for path in policy.files(root, "include")
+        if path.relative_to(root / "include").as_posix() not in built
+    ]
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        findings += filter(None, pool.map(lambda header: check_alone(root, header, compiler), headers))
+        findings += filter(
+            None, pool.map(lambda header: check_alone(root, header, compiler), headers)
+        )
     return findings, len(paths)
 
 

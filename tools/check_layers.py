@@ -1,27 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that includes only go down, folder by folder, and that only the platform layer talks to the system.
+"""Checks that includes only go down, and that only the platform layer talks to the system.
 
     base <- sys <- core <- {fibers/runtime, actors/runtime, blocking} <- obs <- models
 
-base knows nothing. sys is the platform layer. The core has a folder for each concern, and CORE and BACK_UP say which folder
-may include which. A model is a folder of src/ with the public headers of MODELS: it includes base, the core interface
-(include/sennit/detail/core), the headers of sys in OPEN_OF_SYS, its own folder, such as actors and actors/runtime, and the public headers of other models, never
-their inside. System headers and assembly are for sys alone.
+base includes no other layer. sys is the platform layer. The core has a folder for each concern;
+the tables CORE and BACK_UP say which of these folders may include which.
 
-What the code does beside these rules today is listed in EXCEPTIONS, file by file. An exception that is not needed any more is
-a finding, so the list only gets shorter. `--exceptions` prints it as it would have to be for the tree as it is.
+A model is a folder of src/ with its public headers, which MODELS lists. A model may include base,
+the core interface (include/sennit/detail/core), the headers of sys in OPEN_OF_SYS, its own folder
+(such as actors and actors/runtime), and the public headers of other models, but never their
+private headers. Only sys may include system headers and contain assembly.
+
+EXCEPTIONS lists the present violations of these rules, file by file. An exception that is no
+longer needed is a finding, so the list only gets shorter. `--exceptions` prints the list that the
+present tree needs.
 """
+
 import pathlib
 import re
 import sys
 
 import policy
 
-RANK = {"base": 0, "sys": 1, "core": 2, "fibers/runtime": 3, "actors/runtime": 3, "blocking": 3, "obs": 4}
+RANK = {
+    "base": 0,
+    "sys": 1,
+    "core": 2,
+    "fibers/runtime": 3,
+    "actors/runtime": 3,
+    "blocking": 3,
+    "obs": 4,
+}
 MODEL = 5
 
-# Public headers, and headers of the core interface, that belong to another place than their folder says.
+# Public headers, and headers of the core interface, whose layer is not that of their folder.
 OWNERS = {
     "include/sennit/scheduling.hpp": "core",
     "include/sennit/runtime_options.hpp": "core",
@@ -33,12 +46,14 @@ OWNERS = {
 # The headers of the platform layer that models may include.
 OPEN_OF_SYS = {"atfork", "single_threaded", "spin_lock"}
 
-# Each model, the folder of src/ that has its name if there is one, with its public headers and folders of headers.
+# Each model with its public headers and folders of headers. The sources of a model, if it has any,
+# are the folder of src/ with its name.
 MODELS = {
     "actors": "actor catcher receiver",
     "channel": "channel on_lock on_ready select waituntil",
     "coroutine": "coroutine generator stackful_generator",
-    "fibers": "active async blocking checkpoint checkpoints fiber fiber_local nursery this_fiber with_timeout",
+    "fibers": "active async blocking checkpoint checkpoints fiber fiber_local nursery this_fiber"
+    " with_timeout",
     "fork_join": "fork_each fork_join fork_reduce scope",
     "future": "exception_list future packaged_task promise when",
     "monitor": "monitor monitored",
@@ -48,8 +63,8 @@ MODELS = {
 }
 MODEL_OF = {header: model for model, headers in MODELS.items() for header in headers.split()}
 
-# Which folders of the core each folder of the core may include, in an order in which includes go down; every folder may
-# include itself and the core interface.
+# The folders of the core that each folder of the core may include, in an order in which includes
+# go down. Every folder may also include itself and the core interface.
 CORE = {
     "core/policy": set(),
     "core/queues": {"core/policy"},
@@ -59,25 +74,51 @@ CORE = {
     "core/diagnostics": set(),
     "core/spare": {"core/policy"},
     "core/worker": {
-        "core/policy", "core/queues", "core/switch", "core/memory", "core/idle", "core/spare",
-        "core/diagnostics"},
-    "core/runtime": {"core/queues", "core/switch", "core/memory", "core/idle", "core/diagnostics", "core/spare", "core/worker"},
+        "core/policy",
+        "core/queues",
+        "core/switch",
+        "core/memory",
+        "core/idle",
+        "core/spare",
+        "core/diagnostics",
+    },
+    "core/runtime": {
+        "core/queues",
+        "core/switch",
+        "core/memory",
+        "core/idle",
+        "core/diagnostics",
+        "core/spare",
+        "core/worker",
+    },
     "core/fork": {"core/policy", "core/switch", "core/diagnostics", "core/worker", "core/runtime"},
     "core/wait": {"core/switch", "core/diagnostics", "core/worker", "core/runtime"},
 }
-# Includes that go back up, so that these folders are in a cycle: the classes `worker` and `runtime_core` hold a part of each
-# folder by value, while the sources there are members of these classes or reach others through them. An entry that nothing
-# needs any more is a finding.
+# Includes that go back up. They put these folders in a cycle: the classes `worker` and
+# `runtime_core` hold a part of each folder by value, and the sources of these folders define
+# members of the two classes, or reach other parts through them. An unused entry is a finding.
 BACK_UP = {
-    "core/switch": {"core/diagnostics", "core/worker", "core/runtime"},  # switching.hpp is the worker's half of a switch
-    "core/memory": {"core/worker"},  # the slab cache is its worker's
-    "core/idle": {"core/diagnostics", "core/spare", "core/worker", "core/runtime"},  # idle_search.cpp: a worker's
-    "core/diagnostics": {"core/spare", "core/runtime"},  # they walk all runtimes
-    "core/spare": {"core/worker", "core/runtime"},  # spare_worker.cpp: members of runtime_core
-    "core/worker": {"core/runtime"},  # a worker reaches the others through its runtime
+    "core/switch": {
+        "core/diagnostics",
+        "core/worker",
+        "core/runtime",
+    },  # switching.hpp: the worker's half of a switch
+    "core/memory": {"core/worker"},  # a slab cache belongs to a worker
+    "core/idle": {
+        "core/diagnostics",
+        "core/spare",
+        "core/worker",
+        "core/runtime",
+    },  # idle_search.cpp: a part of worker
+    "core/diagnostics": {"core/spare", "core/runtime"},  # the snapshots walk all runtimes
+    "core/spare": {
+        "core/worker",
+        "core/runtime",
+    },  # spare_worker.cpp: members of runtime_core
+    "core/worker": {"core/runtime"},  # a worker reaches the other workers through its runtime
 }
 
-# begin: exceptions, made by `check_layers.py --exceptions`; it must only get shorter
+# begin: exceptions, made by `check_layers.py --exceptions`; the list must only get shorter
 EXCEPTIONS = {
     # The core names fibers, mailboxes and the blocking pool.
     "src/core/diagnostics/debug_layout.cpp": {
@@ -157,14 +198,18 @@ EXCEPTIONS = {
 # end: exceptions
 SYSTEM_HEADER = re.compile(
     r"(sys|linux|asm|arpa|netinet|net|bits)/.*\.h|"
-    r"(pthread|unistd|sched|signal|fcntl|poll|ucontext|dlfcn|semaphore|dirent|spawn|syscall|link|elf|execinfo|cpuid|"
-    r"immintrin|x86intrin|arm_acle|numa|hwloc)\.h|csignal|thread")
-MAY_HOLD_ASSEMBLY = {"include/sennit/detail/base/no_store_merge.hpp"}  # no instruction, for programs of users
+    r"(pthread|unistd|sched|signal|fcntl|poll|ucontext|dlfcn|semaphore|dirent|spawn|syscall|link|elf|"
+    r"execinfo|cpuid|immintrin|x86intrin|arm_acle|numa|hwloc)\.h|csignal|thread"
+)
+# This header's assembly contains no instruction; programs of users compile it, too.
+MAY_HOLD_ASSEMBLY = {"include/sennit/detail/base/no_store_merge.hpp"}
 ASSEMBLY = re.compile(r"\b(asm|__asm__|__asm)\b\s*(volatile|__volatile__|goto|inline|\()")
 
 
 def place(path):
-    """The folder, in the sense of the tables, of a path: base, sys, core, core/idle, fibers/runtime, obs, or a model."""
+    """The folder of a path, in the sense of the tables: base, sys, core, core/idle,
+    fibers/runtime, obs, or a model.
+    """
     if path in OWNERS:
         return OWNERS[path]
     parts = pathlib.PurePosixPath(path).parts
@@ -186,7 +231,7 @@ def layer(where):
 
 
 def internal(path):
-    """Whether a path of a model belongs to its inside."""
+    """True if a path of a model is private to the model."""
     return path.startswith("src/") or path.count("/") > 2
 
 
@@ -202,14 +247,16 @@ def target(root, path, name, quoted):
 
 
 def objection(path, used):
-    """What is wrong with the one file's include of the other, or None."""
+    """The rule that the include of `used` in the file `path` breaks, or None."""
     user, uses = place(path), place(used)
     if path.startswith("include/") and used.startswith("src/"):
         return "a public header includes a private one"
     if layer(uses) > layer(user):
         return f"{user} must not include {uses}"
     if layer(user) == MODEL:
-        if uses == "sys" and (used.startswith("src/") or pathlib.PurePosixPath(used).stem not in OPEN_OF_SYS):
+        if uses == "sys" and (
+            used.startswith("src/") or pathlib.PurePosixPath(used).stem not in OPEN_OF_SYS
+        ):
             return f"{user}, a model, must not include {uses}"
         if layer(uses) in (2, 3, 4) and used.startswith("src/") and not uses.startswith(f"{user}/"):
             return f"{user}, a model, must not include {uses}: only the core interface"
@@ -217,7 +264,11 @@ def objection(path, used):
             return f"the inside of {uses} is not for {user}"
     elif layer(user) == layer(uses) == 3 and uses != user:
         return f"{user} must not include {uses}"
-    elif user.startswith("core/") and uses.startswith("core/") and uses not in {user, *CORE.get(user, ()), *BACK_UP.get(user, ())}:
+    elif (
+        user.startswith("core/")
+        and uses.startswith("core/")
+        and uses not in {user, *CORE.get(user, ()), *BACK_UP.get(user, ())}
+    ):
         return f"{user} must not include {uses}"
     return None
 
@@ -250,7 +301,9 @@ def check_file(root, path):
         if used not in met:
             yield f"{path}: needs no exception for {used} any more: take it out of EXCEPTIONS"
     if not is_sys and path not in MAY_HOLD_ASSEMBLY:
-        for line, code in enumerate(policy.without_comments((root / path).read_text()).splitlines(), 1):
+        for line, code in enumerate(
+            policy.without_comments((root / path).read_text()).splitlines(), 1
+        ):
             if ASSEMBLY.search(code):
                 yield f"{path}:{line}: assembly is for sys alone"
 
@@ -263,31 +316,48 @@ def check(root):
 
 
 def stale(root, paths):
-    """What the tables allow although nothing needs it; nothing in a tree that is a test's."""
+    """Findings for entries of the tables that no include needs. The tree of a test has none."""
     if not (root / "src/core/README.md").is_file():
         return
     for path in EXCEPTIONS:
         if path not in paths:
             yield f"{path}: has an exception but is not there"
-    arrows = {(place(path), place(used)) for path in paths for _, _, _, used in includes_of(root, path) if used}
+    arrows = {
+        (place(path), place(used))
+        for path in paths
+        for _, _, _, used in includes_of(root, path)
+        if used
+    }
     for user, up in BACK_UP.items():
         for uses in sorted(up):
             if (user, uses) not in arrows:
-                yield f"tools/check_layers.py: nothing in {user} includes {uses} any more: take it out of BACK_UP"
+                yield (
+                    f"tools/check_layers.py: nothing in {user} includes {uses} any more:"
+                    " take it out of BACK_UP"
+                )
 
 
 def table(root):
     """The exceptions that the tree needs, as the text of the dictionary."""
     needed = {}
-    for path in (path.relative_to(root).as_posix() for path in policy.files(root, "include", "src")):
-        wrong = sorted({used for _, _, _, used in includes_of(root, path) if used and objection(path, used)})
+    for path in (
+        path.relative_to(root).as_posix() for path in policy.files(root, "include", "src")
+    ):
+        wrong = sorted(
+            {used for _, _, _, used in includes_of(root, path) if used and objection(path, used)}
+        )
         if wrong:
             needed[path] = wrong
-    kinds = (("The core names fibers, mailboxes and the blocking pool", lambda path: layer(place(path)) == 2),
-             ("What the core schedules names its neighbours", lambda path: layer(place(path)) == 3),
-             ("Observation", lambda path: layer(place(path)) == 4),
-             ("Models that reach below the core interface", lambda path: layer(place(path)) == MODEL),
-             ("The platform layer and base", lambda path: layer(place(path)) < 2))
+    kinds = (
+        (
+            "The core names fibers, mailboxes and the blocking pool",
+            lambda path: layer(place(path)) == 2,
+        ),
+        ("Runnables of one kind name those of another kind", lambda path: layer(place(path)) == 3),
+        ("Observation", lambda path: layer(place(path)) == 4),
+        ("Models that reach below the core interface", lambda path: layer(place(path)) == MODEL),
+        ("The platform layer and base", lambda path: layer(place(path)) < 2),
+    )
     lines = ["EXCEPTIONS = {"]
     for about, belongs in kinds:
         paths = [path for path in needed if belongs(path)]

@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks all text of the project for what must not be in it: paths of one machine, package mirrors, unfinished work.
+"""Checks that no text of the project contains a path of one machine, the host of a package
+registry, a mark of unfinished work, or a conflict mark.
 
-A file of more than 600 lines is named as a warning, not as a finding.
+The tool warns of a file of more than 600 lines; such a file is not a finding.
 """
+
 import pathlib
 import re
 import sys
 
 import policy
 
-# The character classes of one letter keep each pattern from finding itself here.
+# A character class of one letter in each pattern keeps the pattern from matching its own text.
 FORBIDDEN = {
-    "a path of one machine": re.compile(r"(?<![\w.$}>-])/(wor[k]|roo[t]|hom[e]/\w+|User[s]/\w+)(?=/)"),
+    "a path of one machine": re.compile(
+        r"(?<![\w.$}>-])/(wor[k]|roo[t]|hom[e]/\w+|User[s]/\w+)(?=/)"
+    ),
     "the host of a package registry": re.compile(
-        r"//[\w.-]*(pyp[i]\.org|pythonhoste[d]\.org|crate[s]\.io|npmj[s]\.org|proxy\.golan[g]\.org|sum\.golan[g]\.org|"
-        r"repo[0-9]?\.mave[n]\.|de[b]\.debian\.org|artifactor[y]|nexu[s])", re.IGNORECASE),
+        r"//[\w.-]*(pyp[i]\.org|pythonhoste[d]\.org|crate[s]\.io|npmj[s]\.org|proxy\.golan[g]\.org|"
+        r"sum\.golan[g]\.org|repo[0-9]?\.mave[n]\.|de[b]\.debian\.org|artifactor[y]|nexu[s])",
+        re.IGNORECASE,
+    ),
     "a mark of unfinished work": re.compile(r"\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b"),
     "a conflict mark": re.compile(r"^(<{7}|>{7})(\s|$)"),
 }
@@ -47,4 +53,6 @@ def check(root):
 
 
 if __name__ == "__main__":
-    policy.finish("check_text", *check(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else policy.ROOT))
+    policy.finish(
+        "check_text", *check(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else policy.ROOT)
+    )

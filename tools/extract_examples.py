@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Extracts the programs that the documentation shows, so that they can be built and run as tests.
+"""Extracts the programs that the documentation shows, so that tests can build and run them.
 
     extract_examples.py --into FOLDER PAGE.md...
 
-A program is a fenced ```cpp block whose line before the fence (blank lines aside) is `<!-- run -->`. Each becomes
-FOLDER/PAGE_N.cpp with #line directives, so that a compiler's message names the page. A fenced ```text block whose line
-before the fence is `<!-- prints -->` is the output of the program before it: it becomes FOLDER/PAGE_N.txt, which the
-test compares with the output of the program (tests/docs/check_output.py). A file whose text has not changed is not
-written again; a file whose block is gone is removed. Prints the path of each program.
+A program is a fenced ```cpp block whose line before the fence (blank lines aside) is
+`<!-- run -->`. Each program becomes FOLDER/PAGE_N.cpp with a #line directive, so that a compiler's
+message names the page. A fenced ```text block whose line before the fence is `<!-- prints -->` is
+the output of the program before it. The output becomes FOLDER/PAGE_N.txt, which the test compares
+with the output of the program (tests/docs/check_output.py).
+
+The tool does not write a file again whose text has not changed, and removes a file whose block is
+gone. It prints the path of each program.
 """
+
 import argparse
 import pathlib
 import re
@@ -48,7 +52,9 @@ def programs(text):
 
 
 def examples(text):
-    """Yields (number of the first line, program, expected output or None) for each program of a page."""
+    """Yields (number of the first line, program, expected output or None) for each program of a
+    page.
+    """
     found = []
     for mark, start, block in blocks(text):
         if mark == MARK:
@@ -66,7 +72,9 @@ def write_if_changed(path, text):
 
 
 def extract(pages, folder):
-    """Writes the programs of all pages, and their expected outputs; returns the paths of the programs."""
+    """Writes the programs of all pages and their expected outputs. Returns the paths of the
+    programs.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     written, outputs = [], []
     for page in pages:

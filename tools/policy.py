@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared by the check_*.py tools: the list of files, C++ text without comments, and the report."""
+
 import pathlib
 import re
 import subprocess
@@ -14,14 +15,23 @@ def files(root, *folders, suffixes=CPP):
     """The sorted files under the folders of a tree that have one of the suffixes."""
     found = []
     for folder in folders:
-        found += [path for path in (root / folder).rglob("*") if path.suffix in suffixes and path.is_file()]
+        found += [
+            path
+            for path in (root / folder).rglob("*")
+            if path.suffix in suffixes and path.is_file()
+        ]
     return sorted(found)
 
 
 def project_files(root):
-    """All files of the project: tracked ones and new ones that are not ignored; without git, all of the tree."""
-    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
-                            capture_output=True, text=True)
+    """All files of the project: tracked files, and new files that git does not ignore. Without
+    git, all files of the tree outside build/.
+    """
+    listed = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
+        capture_output=True,
+        text=True,
+    )
     if listed.returncode == 0:
         paths = [root / name for name in listed.stdout.split("\0") if name]
     else:
@@ -30,9 +40,12 @@ def project_files(root):
 
 
 def without_comments(text):
-    """C++ text with each comment replaced by blanks, line numbers kept; string and character literals are left alone."""
-    token = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
-                       re.DOTALL)
+    """C++ text with blanks in place of each comment. Line numbers and literals are kept."""
+    token = re.compile(
+        r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|'
+        r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+        re.DOTALL,
+    )
 
     def blank(match):
         found = match.group(0)
@@ -50,7 +63,9 @@ def includes(text):
 
 
 def finish(name, findings, checked):
-    """Prints the findings and ends the program: 1 when there are any, and when there was nothing to check."""
+    """Prints the findings and ends the program. The status is 1 if there is a finding, or if there
+    was no file to check.
+    """
     for finding in findings:
         print(finding)
     if findings:

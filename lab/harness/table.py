@@ -19,12 +19,11 @@ from .options import FEWEST
 from .stats import Interval, compare, median_interval
 
 EXPLANATION = (
-    "For each workload: median seconds; the ratio to the plain serial function; "
-    "the ratio to the best peer at the same\n"
-    "number of workers, where = says that no difference is shown "
-    "(the 95 % interval of the ratio within blocks holds 1) and ? that\n"
-    f"there are too few samples to tell: an interval takes {FEWEST} of both. "
-    "Of fewer there are medians, ratios and ranges, and no verdict."
+    "For each workload: median seconds; the ratio to the plain serial function; the ratio to the\n"
+    "best peer at the same number of workers, where = says that no difference is shown (the 95 %\n"
+    "interval of the ratio within blocks holds 1) and ? that there are too few samples to tell:\n"
+    f"an interval takes {FEWEST} of both. Of fewer there are medians, ratios and ranges, and no\n"
+    "verdict."
 )
 SPREAD = "95 % interval, or range"  # the head of the column that spread() fills
 SAME_MARK = {True: " =", False: "", None: " ?"}

@@ -2,11 +2,27 @@
 """Fills the jinja2 templates of the lab: those of templates/, and the page with its parts."""
 
 import json
+import textwrap
 from pathlib import Path
 
 import jinja2
 
 HERE = Path(__file__).parent
+COLUMNS = 100  # of the lines of a Markdown page, tables aside
+
+
+def wrapped(text: str, indent: int = 0) -> str:
+    """The text in lines of at most COLUMNS columns, the second and later ones indented. A list item
+    has its mark, of as many columns, in front of the first line.
+    """
+    return textwrap.fill(
+        text,
+        COLUMNS,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ).lstrip()
 
 
 def _environment() -> jinja2.Environment:
@@ -18,6 +34,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.filters["wrapped"] = wrapped
     made.policies["json.dumps_kwargs"] = {
         "separators": (",", ":"),
         "ensure_ascii": False,

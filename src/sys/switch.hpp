@@ -31,8 +31,7 @@
 #elif defined(__aarch64__)
 #include "sys/switch_aarch64.hpp"
 #else
-#error                                                                                             \
-    "Sennit has no context switch for this processor; see src/sys/switch_x86_64.hpp for what is needed"
+#error "Sennit has no context switch for this processor; src/sys/switch_x86_64.hpp is an example"
 #endif
 
 namespace sennit::sys {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: not a function of these monitors
-// What is accepted is a member of the monitor's own class.
+// `accept` names a member of another class than the monitor's own.
 #include "sennit/monitor.hpp"
 
 struct mine : sennit::monitor {

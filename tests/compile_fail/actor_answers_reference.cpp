@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: `reply` is no reference
-// An answer by reference.
+// The reply type of a question is a reference.
 #include "sennit/actor.hpp"
 
 struct value {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: `reply` is a view or a raw pointer
-// An answer that refers to memory of who gives it.
+// The reply type is a view, which refers to memory of the answering actor.
 #include "sennit/actor.hpp"
 
 #include <string>

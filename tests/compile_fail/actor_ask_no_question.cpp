@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: only a message with a `reply` type can be asked
-// Asking what is no question.
+// `ask` sends a message that is not a question.
 #include "sennit/actor.hpp"
 
 struct note {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: so they must be copyable
-// A child that cannot be made a second time.
+// A supervisor cannot make a child a second time from arguments that can only move.
 #include "sennit/actor.hpp"
 
 #include <memory>

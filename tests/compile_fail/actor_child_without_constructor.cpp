@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: no constructor for these arguments
-// A child whose class cannot be made from what it is given.
+// No constructor of a child's class takes the arguments that the supervisor stores.
 #include "sennit/actor.hpp"
 
 struct ping {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: no constructor for these arguments
-// Arguments that no constructor of the actor takes.
+// No constructor of the actor takes the arguments of `spawn`.
 #include "sennit/actor.hpp"
 
 struct servant : sennit::actor<servant> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: has no handler
-// A handler that takes the duty to give another answer than the message's.
+// A handler takes the duty to give an answer of another type than the message's `reply`.
 #include "sennit/actor.hpp"
 
 struct get {

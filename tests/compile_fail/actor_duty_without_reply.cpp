@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: takes the duty to answer, but the message has no
-// A handler that is to answer what is no question.
+// A handler takes the duty to answer a message that is not a question.
 #include "sennit/actor.hpp"
 
 #include <utility>

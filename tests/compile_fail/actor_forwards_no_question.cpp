@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: only a message with a `reply` type can be asked
-// Passing on, as a question, what is none.
+// `forward` passes on, as a question, a message that is not a question.
 #include "sennit/actor.hpp"
 
 struct note {};

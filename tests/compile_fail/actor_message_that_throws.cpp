@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: movable without exceptions
-// A message whose move may throw.
+// The move constructor of a message may throw.
 #include "sennit/actor.hpp"
 
 struct careful {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: has no handler
-// A message of the protocol that nobody handles.
+// The protocol contains a message that no handler takes.
 #include "sennit/actor.hpp"
 
 struct known {};

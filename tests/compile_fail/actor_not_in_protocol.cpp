@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: does not accept that message
-// A message that is not in the protocol.
+// The sent message is not in the protocol of the receiver.
 #include "sennit/actor.hpp"
 
 struct known {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: needs the one with std::align_val_t
-// An over-aligned message whose class brings only the operator new that cannot align.
+// A message is over-aligned, and its class declares only the operator new that cannot align.
 #include "sennit/actor.hpp"
 
 #include <cstddef>

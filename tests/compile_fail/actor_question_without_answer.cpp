@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: the handler's answer is not
-// A question whose handler returns nothing.
+// The handler of a question returns nothing.
 #include "sennit/actor.hpp"
 
 struct get {

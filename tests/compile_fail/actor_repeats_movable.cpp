@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: told every so often must be copyable
-// A message that comes again and again, of which there can be only one.
+// A timer repeats a message that can only move, so there can be only one of it.
 #include "sennit/actor.hpp"
 
 #include <chrono>

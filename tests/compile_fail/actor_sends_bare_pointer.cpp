@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: a raw pointer is no message
-// A message that is a pointer itself; one that is allowed by name compiles.
+// The message is itself a pointer. A pointer whose type the program allows by name compiles.
 #include "sennit/actor.hpp"
 
 struct known {};

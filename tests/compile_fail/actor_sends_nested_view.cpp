@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: is a reference, a view or a raw pointer
-// A view inside of what a message has.
+// A member of a message contains a view.
 #include "sennit/actor.hpp"
 
 #include <optional>

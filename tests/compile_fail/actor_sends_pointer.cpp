@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: is a reference, a view or a raw pointer
-// A message with a raw pointer; one that is allowed by name compiles.
+// A message contains a raw pointer. A pointer whose type the program allows by name compiles.
 #include "sennit/actor.hpp"
 
 struct shared_table {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: a view is no message
-// A message that is a view itself.
+// The message is itself a view.
 #include "sennit/actor.hpp"
 
 #include <span>

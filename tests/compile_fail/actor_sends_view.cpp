@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: is a reference, a view or a raw pointer
-// A message with a view into the sender's memory.
+// A message contains a view into the sender's memory.
 #include "sennit/actor.hpp"
 
 #include <string>

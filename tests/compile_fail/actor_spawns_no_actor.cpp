@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: derive from sennit::actor
-// Spawning what is no actor.
+// `spawn` is called for a class that is not an actor.
 #include "sennit/actor.hpp"
 
 struct servant : sennit::actor<servant> {};

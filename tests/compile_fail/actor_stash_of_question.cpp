@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: a question is put aside with the duty to answer it
-// Putting a question aside and forgetting who asked.
+// The actor stashes a question without the duty to answer it.
 #include "sennit/actor.hpp"
 
 #include <utility>

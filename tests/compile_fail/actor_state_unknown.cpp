@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: none of the state machine's states
-// Becoming what it never can be.
+// A state machine becomes a type that is none of its states.
 #include "sennit/actor.hpp"
 
 struct ping {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: a state has no handler for a message of the protocol
-// A message that one of the states neither handles nor postpones.
+// One of the states neither handles nor postpones a message of the protocol.
 #include "sennit/actor.hpp"
 
 struct ping {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: this actor does not accept that message
-// A timer for a message that its receiver does not know.
+// A timer sends a message that its receiver does not accept.
 #include "sennit/actor.hpp"
 
 #include <chrono>

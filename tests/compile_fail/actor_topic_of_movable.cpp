@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: so a topic's message is copyable
-// A message for many of which there can be only one.
+// A topic has several receivers, but its message can only move.
 #include "sennit/actor.hpp"
 
 #include <memory>

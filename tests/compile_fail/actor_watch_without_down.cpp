@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: must have `down` in its protocol
-// Watching without being able to hear of the end.
+// An actor watches another actor, but `down` is not in its own protocol.
 #include "sennit/actor.hpp"
 
 struct known {};

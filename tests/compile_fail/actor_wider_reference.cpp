@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: does not accept all messages of that protocol
-// A reference for more than the actor accepts.
+// A reference promises more messages than the actor accepts.
 #include "sennit/actor.hpp"
 
 struct known {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: is not the message's `reply`
-// An answer of another type than the question wants.
+// A handler's answer has another type than the `reply` of the question.
 #include "sennit/actor.hpp"
 
 #include <string>

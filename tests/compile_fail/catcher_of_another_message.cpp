@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: does not accept that message
-// Sending to a catcher what it does not catch.
+// The program sends to a catcher a message that the catcher does not accept.
 #include "sennit/catcher.hpp"
 
 struct known {};

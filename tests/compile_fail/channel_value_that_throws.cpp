@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: a channel's values must move without throwing
-// A channel of a type whose move constructor may throw.
+// The move constructor of a channel's value type may throw.
 #include "sennit/channel.hpp"
 
 struct careful {

@@ -4,10 +4,12 @@
 
     check.py SOURCE -- COMPILER FLAG...
 
-One of the first ten lines of SOURCE reads `// expect-error: REGEX`. The source is compiled with SENNIT_EXPECT_ERROR
-defined: that must fail, and an error or note of the compiler must match REGEX. A source that mentions
-SENNIT_EXPECT_ERROR must also compile without it, which shows that nothing else is wrong with it.
+One of the first ten lines of SOURCE reads `// expect-error: REGEX`. The test compiles the source
+with SENNIT_EXPECT_ERROR defined. The compiler must fail, and one of its errors or notes must match
+REGEX. A source that mentions SENNIT_EXPECT_ERROR must compile without that definition. This shows
+that the source has no other error.
 """
+
 import pathlib
 import re
 import subprocess

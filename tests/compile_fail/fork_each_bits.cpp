@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: fork_each cannot write to a std::vector<bool>: its elements share words
-// Neighbours would be lost.
+// Tasks that write neighbouring elements of a std::vector<bool> would overwrite each other.
 #include "sennit/fork_each.hpp"
 
 #include <vector>

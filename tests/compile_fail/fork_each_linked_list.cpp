@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: random_access_range|no matching function
-// Halves of a range are found by position, which a list does not have.
+// fork_each finds the halves of a range by position; a list has no access by position.
 #include "sennit/fork_each.hpp"
 
 #include <list>

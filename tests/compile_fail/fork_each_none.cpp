@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: fork_each<Count> needs at least one index
-// An array of no results is no useful result.
+// fork_each<0> would return an array without results, which is of no use.
 #include "sennit/fork_each.hpp"
 
 void use() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: fork_each cannot keep references
-// No vector holds references, so fork_each says what to return instead.
+// No vector holds references, so fork_each names the type to return instead.
 #include "sennit/fork_each.hpp"
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: constraints not satisfied|no matching function
-// fork_join takes two callables or more: one has nobody to run beside.
+// fork_join takes two callables or more: a single callable has no task to run beside.
 #include "sennit/fork_join.hpp"
 
 void use() {

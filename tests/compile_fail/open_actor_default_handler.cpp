@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: a default handler takes
-// A default handler that takes something else.
+// A default handler takes a message type instead of `dead_letter`.
 #include "sennit/actor.hpp"
 
 struct note {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: a handler takes the message as
-// A handler that wants to change the message for those behind it.
+// A handler takes its message by a reference through which it could change the message.
 #include "sennit/actor.hpp"
 
 struct note {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: the handler's answer is not
-// A handler, registered at run time, whose answer is of another type than the message says.
+// The answer of a handler registered at run time is not of the message's reply type.
 #include "sennit/actor.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: reduction_of|no matching function
-// A reduction has to yield what it starts with.
+// The result of a reduction must have the type of its initial value.
 #include "sennit/par.hpp"
 
 #include <string>

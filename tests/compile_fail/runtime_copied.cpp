@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: deleted
-// A runtime owns threads: it is neither copied nor moved.
+// A runtime owns threads, so it can neither be copied nor moved.
 #include "sennit/runtime.hpp"
 
 #include <utility>

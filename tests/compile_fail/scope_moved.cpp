@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: deleted
-// Children know their scope by its address.
+// Children refer to their scope by its address, so a scope cannot move.
 #include "sennit/scope.hpp"
 
 #include <utility>

@@ -4,8 +4,10 @@
 
     check_output.py EXPECTED PROGRAM
 
-In the expected text `…` stands for any characters of a line; a line that consists of `…` stands for any lines.
+In the expected text `…` stands for any characters of a line. A line that consists of `…` stands for
+any lines.
 """
+
 import pathlib
 import re
 import subprocess
@@ -31,7 +33,10 @@ def main():
     if done.returncode != 0:
         sys.exit(f"{program}: exit status {done.returncode}; it printed:\n{done.stdout}")
     if not pattern(expected).fullmatch(done.stdout):
-        sys.exit(f"{program}: the page shows this output:\n{expected}but the program printed:\n{done.stdout}")
+        sys.exit(
+            f"{program}: the page shows this output:\n{expected}"
+            f"but the program printed:\n{done.stdout}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,20 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds and runs one consumer of sennit, the way its user would; fails with the first command that fails.
+"""Builds and runs one consumer of sennit as its user would. The first command that fails ends the
+test.
 
-    prefix            installs the finished build and moves the tree, since a package must not know where it lies
+    prefix            installs the finished build, then moves the tree: a package must not
+                      depend on the place in which it lies
     find_package      a CMake project that finds the installed package
     pkg_config        a Makefile that asks pkg-config
-    add_subdirectory  a CMake project that has sennit's source tree inside its own, with link-time optimisation
-    shared            builds and installs the shared library; then the find_package project on top of it
+    add_subdirectory  a CMake project with sennit's source tree inside its own, and with
+                      link-time optimisation
+    shared            builds and installs the shared library; then builds the find_package
+                      project with it
 
-Four more run the text of the documentation as it is written, in an empty folder with a copy of the sources:
+Four more consumers run the text of the documentation as it is written, in an empty folder with a
+copy of the sources:
 
-    text_readme            the shell lines of README.md, with a temporary HOME; main.cpp is the README's first program
-    text_find_package      the CMake text of docs/guide/install.md, with the package that `prefix` has installed
+    text_readme            the shell lines of README.md, with a temporary HOME; main.cpp is the
+                           first program of README.md
+    text_find_package      the CMake text of docs/guide/install.md, with the package that the
+                           consumer `prefix` has installed
     text_add_subdirectory  the CMake text for the sources inside a project
     text_fetch_content     the CMake text for FetchContent
 """
+
 import argparse
 import os
 import pathlib
@@ -24,8 +32,8 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-
-COPIED = ("CMakeLists.txt", "LICENSE", "cmake", "include", "src", "tools")  # the sources that a user's build needs
+# The sources that a user's build needs.
+COPIED = ("CMakeLists.txt", "LICENSE", "cmake", "include", "src", "tools")
 FASTER = """set(CMAKE_UNITY_BUILD ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 set(CMAKE_CXX_FLAGS_RELEASE "-O0" CACHE STRING "")
@@ -39,8 +47,12 @@ def command(*words, cwd=None, **environment):
 
 
 def marked(page, mark):
-    """The texts of the fenced blocks of a page whose line before the fence is `<!-- mark -->`."""
-    found = re.findall(rf"^<!-- {mark} -->\n+```\w+\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    """The texts of a page's fenced blocks whose line before the fence is `<!-- mark -->`."""
+    found = re.findall(
+        rf"^<!-- {mark} -->\n+```\w+\n(.*?)^```$",
+        page.read_text(encoding="utf-8"),
+        re.DOTALL | re.MULTILINE,
+    )
     if not found:
         raise SystemExit(f"{page}: no block has the mark <!-- {mark} -->")
     return found
@@ -55,11 +67,18 @@ class Check:
     def __init__(self, args):
         self.args = args
         self.prefix = args.into / "prefix"
-        self.configure = [args.cmake, "-G", args.generator, f"-DCMAKE_CXX_COMPILER={args.compiler}",
-                          "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16"]
+        self.configure = [
+            args.cmake,
+            "-G",
+            args.generator,
+            f"-DCMAKE_CXX_COMPILER={args.compiler}",
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DCMAKE_UNITY_BUILD=ON",
+            "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16",
+        ]
 
     def library_folder(self, prefix):
-        """Where the libraries of an installed tree lie: lib, lib64 or lib/<triplet>."""
+        """The folder of the libraries of an installed tree: lib, lib64 or lib/<triplet>."""
         found = sorted(prefix.glob("lib*/**/sennit.pc"))
         if len(found) != 1:
             raise SystemExit(f"expected one sennit.pc under {prefix}, found {len(found)}")
@@ -79,32 +98,53 @@ class Check:
             raise SystemExit("the script for gdb was not installed to share/sennit/gdb")
 
     def check_find_package(self):
-        self.cmake_project("find_package", self.args.into / "find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.cmake_project(
+            "find_package", self.args.into / "find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}"
+        )
 
     def check_pkg_config(self):
         folder = fresh(self.args.into / "pkg_config")
         packages = self.library_folder(self.prefix) / "pkgconfig"
-        command("make", "-C", HERE / "pkg_config", f"OUT={folder}", f"CXX={self.args.compiler}",
-                PKG_CONFIG_PATH=str(packages))
+        command(
+            "make",
+            "-C",
+            HERE / "pkg_config",
+            f"OUT={folder}",
+            f"CXX={self.args.compiler}",
+            PKG_CONFIG_PATH=str(packages),
+        )
         command(folder / "consumer")
 
     def check_add_subdirectory(self):
-        self.cmake_project("add_subdirectory", self.args.into / "add_subdirectory", f"-DSENNIT={self.args.source}",
-                           "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON")
+        self.cmake_project(
+            "add_subdirectory",
+            self.args.into / "add_subdirectory",
+            f"-DSENNIT={self.args.source}",
+            "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON",
+        )
 
     def check_shared(self):
         build, prefix = self.args.into / "shared-build", fresh(self.args.into / "shared-prefix")
-        command(*self.configure, "-S", self.args.source, "-B", fresh(build), "-DBUILD_SHARED_LIBS=ON",
-                "-DSENNIT_BUILD_TESTS=OFF", "-DSENNIT_BUILD_LAB=OFF")
+        command(
+            *self.configure,
+            "-S",
+            self.args.source,
+            "-B",
+            fresh(build),
+            "-DBUILD_SHARED_LIBS=ON",
+            "-DSENNIT_BUILD_TESTS=OFF",
+            "-DSENNIT_BUILD_LAB=OFF",
+        )
         command(self.args.cmake, "--build", build)
         command(self.args.cmake, "--install", build, "--prefix", prefix)
         if not (self.library_folder(prefix) / "libsennit.so").exists():
             raise SystemExit("no libsennit.so was installed")
-        self.cmake_project("find_package", self.args.into / "shared", f"-DCMAKE_PREFIX_PATH={prefix}")
-
+        self.cmake_project(
+            "find_package", self.args.into / "shared", f"-DCMAKE_PREFIX_PATH={prefix}"
+        )
 
     def clean_root(self, name):
-        """An empty folder with a copy of the sources in `sennit`, and the README's first program."""
+        """Makes a folder with a copy of the sources in `sennit` and README.md's first program."""
         root = fresh(self.args.into / name)
         for part in COPIED:
             source, target = self.args.source / part, root / "sennit" / part
@@ -121,14 +161,26 @@ class Check:
         sources, home = root / "sennit", root / "home"
         home.mkdir()
         shutil.copy(root / "main.cpp", sources / "main.cpp")
-        (root / "faster.cmake").write_text(FASTER)  # the environment makes the build faster; the lines stay as they are
+        # The environment makes the build faster; the lines stay as they are.
+        (root / "faster.cmake").write_text(FASTER)
         lines = "".join(marked(self.args.source / "README.md", "install"))
-        command("sh", "-e", "-x", "-c", lines, cwd=sources, HOME=str(home), CXX=self.args.compiler,
-                CMAKE_TOOLCHAIN_FILE=str(root / "faster.cmake"), CMAKE_GENERATOR=self.args.generator,
-                PKG_CONFIG_PATH="", CMAKE_PREFIX_PATH="")
+        command(
+            "sh",
+            "-e",
+            "-x",
+            "-c",
+            lines,
+            cwd=sources,
+            HOME=str(home),
+            CXX=self.args.compiler,
+            CMAKE_TOOLCHAIN_FILE=str(root / "faster.cmake"),
+            CMAKE_GENERATOR=self.args.generator,
+            PKG_CONFIG_PATH="",
+            CMAKE_PREFIX_PATH="",
+        )
 
     def cmake_text(self, consumer, *options):
-        """Configures, builds and runs a project of the text on the page about installing."""
+        """Configures, builds and runs the project that docs/guide/install.md describes."""
         root = self.clean_root(f"text_{consumer}")
         project = root / "my_program"
         (project / "third_party").mkdir(parents=True)
@@ -137,7 +189,9 @@ class Check:
         (text,) = marked(self.args.source / "docs/guide/install.md", consumer)
         (project / "CMakeLists.txt").write_text(text)
         build = project / "build"
-        command(*self.configure, "-S", project, "-B", build, "-DCMAKE_CXX_FLAGS_RELEASE=-O0", *options)
+        command(
+            *self.configure, "-S", project, "-B", build, "-DCMAKE_CXX_FLAGS_RELEASE=-O0", *options
+        )
         command(self.args.cmake, "--build", build)
         command(build / "my_program")
 
@@ -152,8 +206,12 @@ class Check:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("consumer", choices=[name[6:] for name in vars(Check) if name.startswith("check_")])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "consumer", choices=[name[6:] for name in vars(Check) if name.startswith("check_")]
+    )
     for option in ("cmake", "generator", "compiler"):
         parser.add_argument(f"--{option}", required=True)
     for option in ("source", "build", "into"):
@@ -162,7 +220,9 @@ def main():
     try:
         getattr(Check(args), f"check_{args.consumer}")()
     except subprocess.CalledProcessError as error:
-        raise SystemExit(f"install.{args.consumer}: failed with {error.returncode}: {' '.join(error.cmd)}")
+        raise SystemExit(
+            f"install.{args.consumer}: failed with {error.returncode}: {' '.join(error.cmd)}"
+        )
 
 
 if __name__ == "__main__":

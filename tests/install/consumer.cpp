@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every consumer project builds: both entrances to a runtime, one fork-join, and fibers that
-// wait for each other.
+// The program of every consumer project: both entrances to a runtime, one fork-join, and fibers
+// that wait for each other.
 #include <cstdio>
 #include <sennit/sennit.hpp>
 #include <string_view>
@@ -25,7 +25,7 @@ int sum_of_messages() {
     return sum;
 }
 
-#ifdef PACKAGE_VERSION // of the CMake package; the header must name the same one
+#ifdef PACKAGE_VERSION // the version of the CMake package, which the header must name, too
 static_assert(std::string_view(SENNIT_VERSION_STRING) == PACKAGE_VERSION);
 #endif
 static_assert(SENNIT_VERSION >= 100); // 0.1.0

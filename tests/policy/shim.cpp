@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation of base::atomic, and what it stands for: tools/check_shim.py compiles this file
-// both ways and compares the instructions.
+// Every operation of base::atomic, beside the operation of std::atomic for which it stands.
+// tools/check_shim.py compiles this file both ways and compares the instructions.
 #include <atomic>
 #include <cstdint>
 
@@ -62,8 +62,8 @@ std::uint64_t fetch_or(word& w, std::uint64_t v) {
     return OP(w.fetch_or(v), w.fetch_or(v, seq_cst));
 }
 
-// What a fork and its join do to the words of the hot line, on processors without single
-// instructions for it.
+// The accesses of a fork and its join to the words of a worker's thread-local data (worker_tls), on
+// processors without a single instruction for these accesses.
 bool push_and_look(word& head, flag& poll, std::uint64_t next) {
     OP(head.store_rel(next), head.store(next, release));
     return OP(poll.load_rlx(), poll.load(relaxed)) != 0;

@@ -41,15 +41,18 @@ const char* const help =
 
   --list            names the scenarios and ends
   --bound-more N    preemptions more than each scenario's own bound (0)
-  --pct N           and N executions by probabilistic concurrency testing   --depth D   of depth D (3)
-  --random N        and N random walks                                      --seed S    of both (1)
+  --pct N           and N executions by probabilistic concurrency testing
+  --depth D         of depth D (3)
+  --random N        and N random walks
+  --seed S          the seed of both (1)
   --seconds S       for each scenario and strategy, at most (600)
   --may-cut         running out of --seconds is no failure
-  --mutants         weakens every weak order in turn and says which scenario notices, in --seconds for each at most
+  --mutants         weakens every weak order in turn and says which scenario notices, in --seconds
+                    for each at most
   --all-mutants     sequentially consistent accesses as well
   --share I/N       of the mutants the I-th, the I+N-th, and so on only
-  --without STEP    leaves out a step that the sources mark with SENNIT_MUTANT; with --mutants: only where scenarios must
-                    pass that have noticed something, to test that they must
+  --without STEP    leaves out a step that the sources mark with SENNIT_MUTANT; with --mutants, only
+                    where scenarios that have noticed a mutant must pass, to test that they must
   --replay TEXT     repeats one execution of one scenario and prints its trace
   --perfetto FILE   with --replay: writes the trace for ui.perfetto.dev
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tools' tests: two fibers that are blocked, a third that is so inside a coroutine, one
-// more coroutine that is suspended, a migratable fiber that is blocked and, but for `wait`, one
-// that has not begun, and a fiber that stops the program while they are.
+// The program that the tests of the tools look at. It has two blocked fibers, a third fiber that is
+// blocked inside a coroutine, a suspended coroutine, a blocked migratable fiber and, except with
+// `wait`, a migratable fiber that has not begun. A further fiber stops the program in this state.
 //     blocked        calls stop_here, where a debugger may look
-//     blocked abort  the same, and leaves a core file
-//     blocked wait   says `ready`, and waits for the end of its input
+//     blocked abort  calls stop_here, then leaves a core file
+//     blocked wait   calls stop_here, prints `ready`, and waits for the end of its input
 #include <sennit/sennit.hpp>
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Not static and not inline: the test looks for its name in backtraces.
+// The function is not inline: the test looks for its name in backtraces.
 [[gnu::noinline]] void waits_for_the_gate(sennit::event& gate) {
     gate.wait();
     asm volatile("" ::: "memory"); // no tail call
@@ -39,8 +39,8 @@ extern "C" [[gnu::noinline]] void stop_here() {
 
 int main(int argc, char** argv) {
     const std::string_view then = argc > 1 ? argv[1] : "";
-    sennit::runtime runtime(
-        {.workers = 1}); // then the others have blocked when this one runs again
+    // With one worker, the other fibers have blocked when this fiber runs again.
+    sennit::runtime runtime({.workers = 1});
     runtime.run([then] {
         sennit::event gate;
         sennit::mutex mutex;
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
             waits_for_the_gate(gate);
         });
         sennit::fiber third({.name = "third"}, [&] { resumes_what_blocks(waits); });
-        sennit::coroutine<> ended([](auto&) {}); // its stack is idle
+        sennit::coroutine<> ended([](auto&) {}); // the stack of an ended coroutine is idle
         ended.resume();
         bool moved_in = false;
         sennit::fiber migratable({.name = "movable", .migratable = true}, [&] {
@@ -75,8 +75,10 @@ int main(int argc, char** argv) {
             waits_for_the_gate(gate);
         });
         while (!begun || !locks || !inside || !moved_in) sennit::this_fiber::yield();
-        (void)first.get_id();         // numbers
-        sennit::fiber waits_to_begin; // not in a long call, which the watchdog helps out
+        (void)first.get_id(); // gives the fiber a number
+        // With `wait` there is no such fiber: getchar() blocks for long, so the watchdog would
+        // activate a spare worker, which would begin it.
+        sennit::fiber waits_to_begin;
         if (then != "wait")
             waits_to_begin = sennit::fiber({.name = "to begin", .migratable = true}, [] {});
         stop_here();

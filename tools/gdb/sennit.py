@@ -2,28 +2,59 @@
 """Fibers in gdb, in a running program and in a core file.
 
     (gdb) source tools/gdb/sennit.py
-    (gdb) sennit fibers         what each fiber does
-    (gdb) sennit bt 1048577     where that one stands: its number, name or stack
-    (gdb) sennit bt all
-    (gdb) sennit coroutines     those that have begun, suspended or entered
-    (gdb) sennit bt parser      where a suspended one stands: its name, or side N
+    (gdb) sennit fibers         lists the fibers that have a stack, with their state
+    (gdb) sennit bt 1048577     shows where a fiber stands: its number, name or stack
+    (gdb) sennit bt all         shows where all fibers and coroutines stand
+    (gdb) sennit coroutines     lists the coroutines that have begun, suspended or entered
+    (gdb) sennit bt parser      shows where a coroutine stands: its name, or side N
 
-It needs no debug information of the library: where things are is in a table in the program (src/core/diagnostics/debug_layout.cpp).
+The script needs no debug information of the library. A table in the program gives the offsets of
+the members (src/core/diagnostics/debug_layout.cpp).
 """
+
 import struct
 
 import gdb
 import gdb.unwinder
 
 MAGIC = b"sennit04"
-FIELDS = ("runtime.contexts", "runtime.workers", "context.sp", "context.saved_strand", "context.own", "context.low",
-          "context.high", "context.in_blocking_pool", "tls.context", "worker.os_thread", "worker.tls", "tls.strand", "strand.id",
-          "strand.fiber", "strand.waits_for", "strand.outer", "fiber.cold_state", "fiber.made_at", "fiber.self",
-          "wait.what", "wait.on", "side.other_sp", "side.low", "side.high", "side.body", "side.name", "side.next",
-          "side.whose")
-# Of each processor: (registers pc, sp, frame pointer), and where a left stack keeps pc and frame pointer and how many
-# bytes lie on it (src/sys/switch_*.hpp).
-MACHINES = {"i386:x86-64": (("rip", "rsp", "rbp"), 0, 8, 16 + 128), "aarch64": (("pc", "sp", "x29"), 16, 0, 32)}
+FIELDS = (
+    "runtime.contexts",
+    "runtime.workers",
+    "context.sp",
+    "context.saved_strand",
+    "context.own",
+    "context.low",
+    "context.high",
+    "context.in_blocking_pool",
+    "tls.context",
+    "worker.os_thread",
+    "worker.tls",
+    "tls.strand",
+    "strand.id",
+    "strand.fiber",
+    "strand.waits_for",
+    "strand.outer",
+    "fiber.cold_state",
+    "fiber.made_at",
+    "fiber.self",
+    "wait.what",
+    "wait.on",
+    "side.other_sp",
+    "side.low",
+    "side.high",
+    "side.body",
+    "side.name",
+    "side.next",
+    "side.whose",
+)
+# For each processor: the names of the registers for pc, sp and frame pointer; the offsets of the
+# saved pc and frame pointer on a stack that was left; and the bytes that the switch has put on that
+# stack (src/sys/switch_*.hpp).
+MACHINES = {
+    "i386:x86-64": (("rip", "rsp", "rbp"), 0, 8, 16 + 128),
+    "aarch64": (("pc", "sp", "x29"), 16, 0, 32),
+}
 
 
 def memory(address, size):
@@ -67,7 +98,9 @@ class Layout:
             raise gdb.GdbError("sennit: this program has no Sennit in it") from None
         self.runtimes, table, self.side_stacks = word(root), word(root + 8), word(root + 16)
         if memory(table, len(MAGIC)) != MAGIC:
-            raise gdb.GdbError("sennit: this script and the program's library are of different versions")
+            raise gdb.GdbError(
+                "sennit: this script and the program's library are of different versions"
+            )
         numbers = struct.unpack(f"<{len(FIELDS)}Q", memory(table + len(MAGIC), 8 * len(FIELDS)))
         self.offset = dict(zip(FIELDS, numbers))
 
@@ -79,14 +112,14 @@ class Layout:
 
 
 class Strand:
-    """A fiber, or another owner of a stack: its place, and its own description."""
+    """A strand, which is a fiber or another owner of a stack: its place and its description."""
 
     def __init__(self, layout, number, context, strand, state, thread=None):
         self.stack, self.context, self.state, self.thread = number, context, state, thread
         self.id = layout.get(strand, "strand.id")
         fiber = layout.get(strand, "strand.fiber")
         extra = layout.get(fiber, "fiber.cold_state") if fiber else 0
-        self.name = text(extra, 23) if extra else ""  # its first member
+        self.name = text(extra, 23) if extra else ""  # the name is the first member
         self.made_at = layout.get(fiber, "fiber.made_at") if fiber else 0
         self.sp = layout.get(context, "context.sp")
         self.kind = "fiber" if fiber else "strand"
@@ -95,7 +128,11 @@ class Strand:
         name = f" '{self.name}'" if self.name else ""
         made = ""
         if self.made_at:
-            symbol = gdb.execute(f"info symbol {self.made_at:#x}", to_string=True).split(" in section")[0].strip()
+            symbol = (
+                gdb.execute(f"info symbol {self.made_at:#x}", to_string=True)
+                .split(" in section")[0]
+                .strip()
+            )
             made = f", made at {self.made_at:#x} ({symbol})"
         number = self.id or "(no number yet)"
         return f"{self.kind} {number}{name} [{self.state}] on stack {self.stack}{made}"
@@ -109,7 +146,7 @@ def thread_of(task):
 
 
 def strands_on(layout, context, innermost):
-    """The innermost one on a stack and those below it, without the worker's loop."""
+    """The innermost strand on a stack and the strands below it, without the worker's loop."""
     at, own = innermost, layout.field(context, "context.own")
     while at and at != own:
         yield at
@@ -127,17 +164,23 @@ def waits(layout, strand, context):
 
 
 def strands(layout):
-    """All that begun and have not ended; fibers that wait in a queue to begin have no stack yet."""
+    """All strands that have begun and have not ended. A fiber that waits in a queue to begin has no
+    stack yet.
+    """
     found = []
     for runtime in pointers(layout.runtimes) if layout.runtimes else []:
         running = {}
         for index, worker in enumerate(pointers(layout.field(runtime, "runtime.workers"))):
             if not worker:
-                continue  # a thread of the watchdog that was never needed
+                continue  # a spare worker that the watchdog never activated
             task = struct.unpack("<i", memory(layout.field(worker, "worker.os_thread"), 4))[0]
             tls = layout.get(worker, "worker.tls")
             if tls:
-                running[layout.get(tls, "tls.context")] = (index, task, layout.get(tls, "tls.strand"))
+                running[layout.get(tls, "tls.context")] = (
+                    index,
+                    task,
+                    layout.get(tls, "tls.strand"),
+                )
         for number, context in enumerate(pointers(layout.field(runtime, "runtime.contexts"))):
             if context in running:
                 index, task, innermost = running[context]
@@ -145,7 +188,11 @@ def strands(layout):
             else:
                 innermost, state, thread = layout.get(context, "context.saved_strand"), None, None
             for depth, strand in enumerate(strands_on(layout, context, innermost)):
-                now = "waits for the strand above it on its stack" if depth else state or waits(layout, strand, context)
+                now = (
+                    "waits for the strand above it on its stack"
+                    if depth
+                    else state or waits(layout, strand, context)
+                )
                 found.append(Strand(layout, number, context, strand, now, thread))
     return found
 
@@ -153,8 +200,10 @@ def strands(layout):
 class Side:
     """A body on a coroutine stack.
 
-    While the body is suspended, its own place is known. Otherwise the place of its enterer is known,
-    and the body's place belongs to the fiber or thread that runs it."""
+    While the body is suspended, the script knows the place of the body. Otherwise it knows the
+    place of the fiber or thread that has entered the body. The body's own place is then that of the
+    fiber or thread that runs it.
+    """
 
     thread = None
 
@@ -168,22 +217,32 @@ class Side:
         self.state = "suspended" if low <= self.sp < high else "entered"
 
     def line(self):
-        kind, state = ("fiber", "waits to begin, or to go on after its move") if self.of_fiber else ("coroutine", self.state)
+        kind, state = (
+            ("fiber", "waits to begin, or to continue after its move")
+            if self.of_fiber
+            else ("coroutine", self.state)
+        )
         name = f" '{self.name}'" if self.name else ""
         return f"{kind}{name} [{state}] on side {self.number}"
 
 
 def sides(layout):
-    """All that have begun and not ended; numbered in the order in which their stacks were made."""
+    """All bodies that have begun and not ended, numbered in the order in which their stacks were
+    made.
+    """
     found, at = [], word(layout.side_stacks)
     while at:
         found.append(at)
         at = layout.get(at, "side.next")
-    return [Side(layout, number, side) for number, side in enumerate(reversed(found)) if layout.get(side, "side.body")]
+    return [
+        Side(layout, number, side)
+        for number, side in enumerate(reversed(found))
+        if layout.get(side, "side.body")
+    ]
 
 
 def coroutines(layout):
-    """Those that have begun and not ended."""
+    """The coroutines that have begun and not ended."""
     return [side for side in sides(layout) if not side.of_fiber]
 
 
@@ -200,7 +259,9 @@ class FrameId:
 
 
 class Detour(gdb.unwinder.Unwinder):
-    """While it is on, the newest frame of the selected thread is followed by the frames of a stack that was left."""
+    """While the detour is enabled, the frames of a stack that was left follow the newest frame of
+    the selected thread.
+    """
 
     def __init__(self):
         super().__init__("sennit")
@@ -217,10 +278,19 @@ class Detour(gdb.unwinder.Unwinder):
             return None
         saved = self.target
         address_type = frame.read_register(sp).type
-        # Said to lie where that stack begins: gdb does not go on to frames below the newest one, and stacks lie anywhere.
-        info = frame.create_unwind_info(FrameId(gdb.Value(saved).cast(address_type), frame.read_register(pc)))
-        for register, value in ((pc, word(saved + pc_at)), (sp, saved + bytes_on), (fp, word(saved + fp_at))):
-            info.add_saved_register(register, gdb.Value(value).cast(frame.read_register(register).type))
+        # The frame claims to lie where the other stack begins. gdb does not continue to a frame at
+        # a lower address than the newest frame, and stacks lie anywhere.
+        info = frame.create_unwind_info(
+            FrameId(gdb.Value(saved).cast(address_type), frame.read_register(pc))
+        )
+        for register, value in (
+            (pc, word(saved + pc_at)),
+            (sp, saved + bytes_on),
+            (fp, word(saved + fp_at)),
+        ):
+            info.add_saved_register(
+                register, gdb.Value(value).cast(frame.read_register(register).type)
+            )
         return info
 
 
@@ -234,10 +304,10 @@ def print_backtrace(strand):
     global machine_now
     print(strand.line())
     if strand.state == "entered":
-        print("    who has entered it:")
+        print("    entered by:")
     if strand.state.startswith("running"):
         if strand.thread is None:
-            print("    its thread is not known to gdb")
+            print("    gdb does not know its thread")
             return
         before = gdb.selected_thread()
         strand.thread.switch()
@@ -258,14 +328,16 @@ def print_backtrace(strand):
 
 
 class Sennit(gdb.Command):
-    """Fibers and coroutines: `sennit fibers`, `sennit coroutines`, `sennit bt N`, `sennit bt all`."""
+    """Fibers and coroutines: `sennit fibers`, `sennit coroutines`, `sennit bt N`, `sennit bt
+    all`.
+    """
 
     def __init__(self):
         super().__init__("sennit", gdb.COMMAND_STACK, prefix=True)
 
 
 class Fibers(gdb.Command):
-    """Lists the fibers that have a stack, with what they wait for."""
+    """Lists the fibers that have a stack, with their state and the object of their wait."""
 
     def __init__(self):
         super().__init__("sennit fibers", gdb.COMMAND_STACK)
@@ -288,7 +360,9 @@ class Coroutines(gdb.Command):
 
 
 class Backtrace(gdb.Command):
-    """Shows where a fiber or coroutine stands: `sennit bt NUMBER`, its name, `stack N`, `side N`, or `all`."""
+    """Shows where a fiber or coroutine stands: `sennit bt NUMBER`, its name, `stack N`, `side N`,
+    or `all`.
+    """
 
     def __init__(self):
         super().__init__("sennit bt", gdb.COMMAND_STACK)
@@ -296,13 +370,21 @@ class Backtrace(gdb.Command):
     def invoke(self, argument, from_tty):
         wanted = argument.strip()
         layout = Layout()
-        chosen = [one for one in strands(layout)
-                  if wanted in ("all", str(one.id), one.name, f"stack {one.stack}") and wanted]
-        chosen += [one for one in coroutines(layout) + fibers_on_no_stack(layout)
-                   if wanted in ("all", one.name, f"side {one.number}") and wanted]
+        chosen = [
+            one
+            for one in strands(layout)
+            if wanted in ("all", str(one.id), one.name, f"stack {one.stack}") and wanted
+        ]
+        chosen += [
+            one
+            for one in coroutines(layout) + fibers_on_no_stack(layout)
+            if wanted in ("all", one.name, f"side {one.number}") and wanted
+        ]
         if not chosen:
-            raise gdb.GdbError("sennit bt: a fiber's number, a name, 'stack N', 'side N', or all; see sennit fibers "
-                               "and sennit coroutines")
+            raise gdb.GdbError(
+                "sennit bt: a fiber's number, a name, 'stack N', 'side N', or all; see sennit"
+                " fibers and sennit coroutines"
+            )
         for strand in chosen:
             print_backtrace(strand)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows that each check reports the violations that it is meant for, and nothing else."""
+"""Shows that each check reports the violations of its rule, and nothing else."""
+
 import pathlib
 import sys
 import tempfile
@@ -47,60 +48,111 @@ class Layers(Tree):
         patch = unittest.mock.patch.object(check_layers, "EXCEPTIONS", {})
         patch.start()
         self.addCleanup(patch.stop)
-        for name in ("detail/base/check", "detail/sys/spin_lock", "detail/sys/worker_tls", "detail/core/waiter",
-                     "detail/core/fiber_block", "scheduling", "fork_join", "mutex", "channel", "future/detail/state",
-                     "channel/array"):
+        for name in (
+            "detail/base/check",
+            "detail/sys/spin_lock",
+            "detail/sys/worker_tls",
+            "detail/core/waiter",
+            "detail/core/fiber_block",
+            "scheduling",
+            "fork_join",
+            "mutex",
+            "channel",
+            "future/detail/state",
+            "channel/array",
+        ):
             self.write(f"include/sennit/{name}.hpp", "#pragma once\n")
-        for name in ("core/worker/worker", "core/policy/tuning", "core/queues/run_queue", "core/wait/inline",
-                     "actors/runtime/mailbox", "blocking/pool", "obs/trace", "sync/list", "sys/stack"):
+        for name in (
+            "core/worker/worker",
+            "core/policy/tuning",
+            "core/queues/run_queue",
+            "core/wait/inline",
+            "actors/runtime/mailbox",
+            "blocking/pool",
+            "obs/trace",
+            "sync/list",
+            "sys/stack",
+        ):
             self.write(f"src/{name}.hpp", "#pragma once\n")
 
     def test_includes_that_go_down_are_accepted(self):
-        self.write("src/sys/stack.cpp",
-                   "#include <sys/mman.h>\n#include <sennit/detail/base/check.hpp>\nasm volatile(\"\");\n")
-        self.write("src/core/worker/a.cpp", '#include "sys/stack.hpp"\n#include "core/policy/tuning.hpp"\n#include <vector>\n')
-        self.write("src/actors/runtime/a.cpp", '#include "core/worker/worker.hpp"\n#include "actors/runtime/mailbox.hpp"\n')
-        self.write("src/obs/a.cpp", '#include "actors/runtime/mailbox.hpp"\n#include "core/worker/worker.hpp"\n')
-        self.write("src/sync/a.cpp", '#include "sync/list.hpp"\n#include "sennit/detail/sys/spin_lock.hpp"\n'
-                                     '#include "sennit/detail/core/fiber_block.hpp"\n#include <sennit/channel.hpp>\n')
+        self.write(
+            "src/sys/stack.cpp",
+            '#include <sys/mman.h>\n#include <sennit/detail/base/check.hpp>\nasm volatile("");\n',
+        )
+        self.write(
+            "src/core/worker/a.cpp",
+            '#include "sys/stack.hpp"\n#include "core/policy/tuning.hpp"\n#include <vector>\n',
+        )
+        self.write(
+            "src/actors/runtime/a.cpp",
+            '#include "core/worker/worker.hpp"\n#include "actors/runtime/mailbox.hpp"\n',
+        )
+        self.write(
+            "src/obs/a.cpp",
+            '#include "actors/runtime/mailbox.hpp"\n#include "core/worker/worker.hpp"\n',
+        )
+        self.write(
+            "src/sync/a.cpp",
+            '#include "sync/list.hpp"\n#include "sennit/detail/sys/spin_lock.hpp"\n'
+            '#include "sennit/detail/core/fiber_block.hpp"\n#include <sennit/channel.hpp>\n',
+        )
         self.write("src/actors/group.cpp", '#include "actors/runtime/mailbox.hpp"\n')
-        self.write("include/sennit/fork_join.hpp",
-                   "#include <sennit/detail/core/waiter.hpp>\n#include <sennit/mutex.hpp>\n#include <sennit/scheduling.hpp>\n")
+        self.write(
+            "include/sennit/fork_join.hpp",
+            "#include <sennit/detail/core/waiter.hpp>\n#include <sennit/mutex.hpp>\n"
+            "#include <sennit/scheduling.hpp>\n",
+        )
         self.assertEqual(self.findings(), [])
 
     def test_includes_that_go_up_are_found(self):
-        for path, header in (("include/sennit/detail/base/a.hpp", "sennit/detail/sys/spin_lock.hpp"),
-                             ("src/sys/a.cpp", "sennit/detail/core/waiter.hpp"),
-                             ("src/core/worker/a.cpp", "actors/runtime/mailbox.hpp"),
-                             ("src/core/worker/a.cpp", "sennit/detail/core/fiber_block.hpp"),
-                             ("src/core/worker/a.cpp", "sennit/fork_join.hpp"),
-                             ("src/blocking/a.cpp", "obs/trace.hpp"),
-                             ("src/obs/a.cpp", "sennit/mutex.hpp")):
+        for path, header in (
+            ("include/sennit/detail/base/a.hpp", "sennit/detail/sys/spin_lock.hpp"),
+            ("src/sys/a.cpp", "sennit/detail/core/waiter.hpp"),
+            ("src/core/worker/a.cpp", "actors/runtime/mailbox.hpp"),
+            ("src/core/worker/a.cpp", "sennit/detail/core/fiber_block.hpp"),
+            ("src/core/worker/a.cpp", "sennit/fork_join.hpp"),
+            ("src/blocking/a.cpp", "obs/trace.hpp"),
+            ("src/obs/a.cpp", "sennit/mutex.hpp"),
+        ):
             with self.subTest(path):
                 self.write(path, f"#include <{header}>\n")
                 self.assertIn("must not include", "\n".join(self.findings()))
                 (self.root / path).unlink()
 
-    def test_a_folder_of_the_core_includes_only_what_the_table_says(self):
+    def test_folder_of_core_includes_only_folders_in_table(self):
         self.write("src/core/policy/a.hpp", '#include "core/queues/run_queue.hpp"\n')
-        self.write("src/core/queues/a.hpp", '#include "core/wait/inline.hpp"\n#include "core/policy/tuning.hpp"\n')
-        self.write("src/core/unheard_of/a.hpp", '#include "core/policy/tuning.hpp"\n#include "sennit/detail/core/waiter.hpp"\n')
-        self.assertEqual([finding.split(":")[0] for finding in self.findings()],
-                         ["src/core/policy/a.hpp", "src/core/queues/a.hpp", "src/core/unheard_of/a.hpp"])
+        self.write(
+            "src/core/queues/a.hpp",
+            '#include "core/wait/inline.hpp"\n#include "core/policy/tuning.hpp"\n',
+        )
+        self.write(
+            "src/core/unheard_of/a.hpp",
+            '#include "core/policy/tuning.hpp"\n#include "sennit/detail/core/waiter.hpp"\n',
+        )
+        self.assertEqual(
+            [finding.split(":")[0] for finding in self.findings()],
+            ["src/core/policy/a.hpp", "src/core/queues/a.hpp", "src/core/unheard_of/a.hpp"],
+        )
 
-    def test_what_the_core_schedules_does_not_know_its_neighbours(self):
+    def test_runnables_of_one_kind_do_not_include_another_kind(self):
         self.write("src/fibers/runtime/a.cpp", '#include "actors/runtime/mailbox.hpp"\n')
         self.write("src/actors/runtime/a.cpp", '#include "blocking/pool.hpp"\n')
         self.assertEqual(len(self.findings()), 2)
 
-    def test_a_model_reaches_no_deeper_than_the_core_interface(self):
-        for header in ("core/worker/worker.hpp", "actors/runtime/mailbox.hpp", "obs/trace.hpp", "sys/stack.hpp",
-                       "sennit/detail/sys/worker_tls.hpp"):
+    def test_model_includes_nothing_below_core_interface(self):
+        for header in (
+            "core/worker/worker.hpp",
+            "actors/runtime/mailbox.hpp",
+            "obs/trace.hpp",
+            "sys/stack.hpp",
+            "sennit/detail/sys/worker_tls.hpp",
+        ):
             with self.subTest(header):
                 self.write("src/sync/a.cpp", f'#include "{header}"\n')
                 self.assertIn("a model, must not include", "\n".join(self.findings()))
 
-    def test_an_exception_is_accepted_and_one_too_many_is_found(self):
+    def test_needed_exception_is_accepted_and_unused_exception_is_found(self):
         self.write("src/sync/a.cpp", '#include "core/worker/worker.hpp"\n')
         allowed = {"src/sync/a.cpp": {"src/core/worker/worker.hpp"}}
         with unittest.mock.patch.object(check_layers, "EXCEPTIONS", allowed):
@@ -108,7 +160,7 @@ class Layers(Tree):
             self.write("src/sync/a.cpp", '#include "sync/list.hpp"\n')
             self.assertIn("needs no exception", "\n".join(self.findings()))
 
-    def test_the_table_that_is_printed_is_the_one_that_is_needed(self):
+    def test_printed_table_holds_needed_exceptions(self):
         self.write("src/sync/a.cpp", '#include "core/worker/worker.hpp"\n')
         made = {}
         exec(check_layers.table(self.root), made)
@@ -118,29 +170,46 @@ class Layers(Tree):
         self.write("include/sennit/detail/base/a.hpp", '#include "../sys/spin_lock.hpp"\n')
         self.assertEqual(len(self.findings()), 1)
 
-    def test_the_inside_of_another_model_is_found(self):
-        self.write("include/sennit/mutex.hpp",
-                   "#include <sennit/future/detail/state.hpp>\n#include <sennit/channel/array.hpp>\n")
-        self.write("src/future/a.cpp", '#include "sync/list.hpp"\n#include <sennit/future/detail/state.hpp>\n')
+    def test_private_header_of_another_model_is_found(self):
+        self.write(
+            "include/sennit/mutex.hpp",
+            "#include <sennit/future/detail/state.hpp>\n#include <sennit/channel/array.hpp>\n",
+        )
+        self.write(
+            "src/future/a.cpp",
+            '#include "sync/list.hpp"\n#include <sennit/future/detail/state.hpp>\n',
+        )
         self.assertEqual(len(self.findings()), 3)
 
-    def test_a_public_header_includes_no_private_one(self):
+    def test_public_header_includes_no_private_header(self):
         self.write("include/sennit/mutex.hpp", '#include "sync/list.hpp"\n')
         self.assertEqual(len(self.findings()), 1)
 
-    def test_the_system_is_for_sys_alone(self):
-        for code in ("#include <sys/mman.h>", "#include <linux/futex.h>", "#include <pthread.h>", "#include <unistd.h>",
-                     "asm volatile(\"nop\");"):
+    def test_only_sys_uses_system_headers_and_assembly(self):
+        for code in (
+            "#include <sys/mman.h>",
+            "#include <linux/futex.h>",
+            "#include <pthread.h>",
+            "#include <unistd.h>",
+            'asm volatile("nop");',
+        ):
             with self.subTest(code):
                 self.write("src/core/idle/a.cpp", code + "\n")
                 self.assertEqual(len(self.findings()), 1)
 
-    def test_a_header_that_does_not_exist_is_found(self):
-        self.write("src/core/idle/a.cpp", "#include <sennit/detail/core/gone.hpp>\n#include \"sys/gone.hpp\"\n")
-        self.assertEqual([finding.split()[-3:] for finding in self.findings()], [["does", "not", "exist"]] * 2)
+    def test_missing_header_is_found(self):
+        self.write(
+            "src/core/idle/a.cpp",
+            '#include <sennit/detail/core/gone.hpp>\n#include "sys/gone.hpp"\n',
+        )
+        self.assertEqual(
+            [finding.split()[-3:] for finding in self.findings()], [["does", "not", "exist"]] * 2
+        )
 
-    def test_a_commented_include_is_none(self):
-        self.write("include/sennit/detail/base/a.hpp", "// #include <sennit/detail/sys/stack.hpp>\n")
+    def test_include_in_comment_does_not_count(self):
+        self.write(
+            "include/sennit/detail/base/a.hpp", "// #include <sennit/detail/sys/stack.hpp>\n"
+        )
         self.assertEqual(self.findings(), [])
 
 
@@ -148,33 +217,46 @@ class Orders(Tree):
     def findings(self, text, path="src/core/a.cpp"):
         return list(check_orders.check_text(path, text, is_base=False))
 
-    def test_a_weak_order_without_a_reason_is_found(self):
-        for use in ("load_acq()", "store_rel(1)", "cas_acq_rel(a, b)", "fetch_sub_acq_rel(1)", "exchange_acq(1)"):
+    def test_weak_order_without_reason_is_found(self):
+        for use in (
+            "load_acq()",
+            "store_rel(1)",
+            "cas_acq_rel(a, b)",
+            "fetch_sub_acq_rel(1)",
+            "exchange_acq(1)",
+        ):
             self.assertEqual(len(self.findings(f"x.{use};")), 1, use)
             self.assertEqual(len(self.findings(f"// Takes the next one.\nx.{use};")), 1, use)
 
-    def test_a_reason_nearby_is_accepted(self):
+    def test_nearby_reason_is_accepted(self):
         self.assertEqual(self.findings("x.load_acq();  // pairs with store_rel in publish()"), [])
         self.assertEqual(self.findings("x.load_rlx();  // own thread wrote it"), [])
         self.assertEqual(self.findings("// Only a counter.\n\n\n\nx.load_rlx();"), [])
 
-    def test_a_reason_at_the_end_of_the_statement_is_accepted(self):
+    def test_reason_at_end_of_statement_is_accepted(self):
         self.assertEqual(self.findings("return x.load_rlx() +\n       1; // a counter"), [])
         self.assertEqual(len(self.findings("x.load_rlx();\ny = 1; // a counter")), 1)
 
-    def test_a_reason_too_far_away_is_not(self):
+    def test_distant_reason_is_not_accepted(self):
         self.assertEqual(len(self.findings("// Only a counter.\n\n\n\n\nx.load_rlx();")), 1)
 
-    def test_a_reason_in_code_is_not(self):
+    def test_reason_in_code_is_not_accepted(self):
         self.assertEqual(len(self.findings("owner.load_rlx();")), 1)
 
-    def test_sequentially_consistent_operations_need_none(self):
+    def test_sequentially_consistent_operations_need_no_reason(self):
         self.assertEqual(self.findings("x.load(); x.cas(a, b); x.fetch_add(1);"), [])
 
-    def test_going_around_the_shim_is_found_outside_base(self):
-        for code in ("std::atomic<int> a;", "std::atomic_thread_fence(o);", "#include <atomic>", "__atomic_load_n(p, 0);"):
+    def test_std_atomic_outside_base_is_found(self):
+        for code in (
+            "std::atomic<int> a;",
+            "std::atomic_thread_fence(o);",
+            "#include <atomic>",
+            "__atomic_load_n(p, 0);",
+        ):
             self.assertEqual(len(self.findings(code)), 1, code)
-        self.write("include/sennit/detail/base/atomic.hpp", "#include <atomic>\nstd::atomic<int> a;\n")
+        self.write(
+            "include/sennit/detail/base/atomic.hpp", "#include <atomic>\nstd::atomic<int> a;\n"
+        )
         self.assertEqual(check_orders.check(self.root)[0], [])
 
 
@@ -185,31 +267,55 @@ class Headers(Tree):
 
     good = "// SPDX-License-Identifier: Apache-2.0\n// A thing.\n#pragma once\n"
 
-    def test_a_good_header_is_accepted(self):
+    def test_correct_header_is_accepted(self):
         self.assertEqual(self.findings("include/sennit/a.hpp", self.good + "inline int a;\n"), [])
 
-    def test_each_missing_part_is_found(self):
+    def test_each_missing_part_of_head_is_found(self):
         for part in self.good.splitlines():
-            self.assertNotEqual(self.findings("include/sennit/a.hpp", self.good.replace(part + "\n", "")), [], part)
+            self.assertNotEqual(
+                self.findings("include/sennit/a.hpp", self.good.replace(part + "\n", "")), [], part
+            )
 
-    def test_a_header_that_needs_another_one_is_found(self):
-        self.assertEqual(len(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n")), 1)
+    def test_header_with_missing_include_is_found(self):
+        self.assertEqual(
+            len(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n")),
+            1,
+        )
 
-    def test_a_header_that_a_source_includes_first_is_left_to_the_build(self):
+    def test_header_that_source_includes_first_is_left_to_build(self):
         self.write("src/a.cpp", "// SPDX-License-Identifier: Apache-2.0\n#include <sennit/a.hpp>\n")
-        self.assertEqual(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n"), [])
-        self.write("src/a.cpp", "// SPDX-License-Identifier: Apache-2.0\n#include <vector>\n#include <sennit/a.hpp>\n")
-        self.assertEqual(len(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n")), 1)
+        self.assertEqual(
+            self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n"), []
+        )
+        self.write(
+            "src/a.cpp",
+            "// SPDX-License-Identifier: Apache-2.0\n#include <vector>\n#include <sennit/a.hpp>\n",
+        )
+        self.assertEqual(
+            len(self.findings("include/sennit/a.hpp", self.good + "inline std::vector<int> a;\n")),
+            1,
+        )
 
 
 class Text(unittest.TestCase):
-    def test_what_must_not_be_there_is_found(self):
-        for line in ("cd /wor" + "k/main", "see /roo" + "t/.cache/x", "// TO" + "DO: later", "https://pyp" + "i.org/simple",
-                     "<<<<" + "<<< HEAD"):
+    def test_forbidden_text_is_found(self):
+        for line in (
+            "cd /wor" + "k/main",
+            "see /roo" + "t/.cache/x",
+            "// TO" + "DO: later",
+            "https://pyp" + "i.org/simple",
+            "<<<<" + "<<< HEAD",
+        ):
             self.assertEqual(len(list(check_text.check_text("a", line))), 1, line)
 
-    def test_ordinary_text_is_not(self):
-        for line in ("steals work/tasks", "${dir}/wor" + "k/x", "the root/leaf of a tree", "https://cmake.org", "/usr/share/x"):
+    def test_ordinary_text_is_accepted(self):
+        for line in (
+            "steals work/tasks",
+            "${dir}/wor" + "k/x",
+            "the root/leaf of a tree",
+            "https://cmake.org",
+            "/usr/share/x",
+        ):
             self.assertEqual(list(check_text.check_text("a", line)), [], line)
 
 

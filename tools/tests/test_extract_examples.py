@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows which blocks of a page become programs."""
+"""Shows which blocks of a page become programs and expected outputs."""
+
 import pathlib
 import sys
 import tempfile
@@ -17,14 +18,23 @@ class Programs(unittest.TestCase):
         return list(extract_examples.programs(text))
 
     def test_only_marked_blocks_are_programs(self):
-        self.assertEqual(self.programs(f"```cpp\nno\n```\n{RUN}\n\n```cpp\nyes\n```\n```cpp\nno\n```\n"), [(7, "yes\n")])
+        self.assertEqual(
+            self.programs(f"```cpp\nno\n```\n{RUN}\n\n```cpp\nyes\n```\n```cpp\nno\n```\n"),
+            [(7, "yes\n")],
+        )
 
-    def test_a_mark_without_a_block_is_an_error(self):
-        for text in (RUN, f"{RUN}\ntext\n", f"{RUN}\n```sh\nls\n```\n", f"{RUN}\n{RUN}\n", f"{RUN}\n```cpp\nint a;\n"):
+    def test_mark_without_block_is_an_error(self):
+        for text in (
+            RUN,
+            f"{RUN}\ntext\n",
+            f"{RUN}\n```sh\nls\n```\n",
+            f"{RUN}\n{RUN}\n",
+            f"{RUN}\n```cpp\nint a;\n",
+        ):
             with self.assertRaises(ValueError, msg=text):
                 self.programs(text)
 
-    def test_unchanged_programs_are_not_written_again_and_stale_ones_go(self):
+    def test_unchanged_programs_are_kept_and_stale_programs_are_removed(self):
         with tempfile.TemporaryDirectory() as folder:
             page, out = pathlib.Path(folder) / "Guide.md", pathlib.Path(folder) / "out"
             page.write_text(f"{RUN}\n```cpp\nint main() {{}}\n```\n")
@@ -39,7 +49,10 @@ class Programs(unittest.TestCase):
     def test_output_block_belongs_to_the_program_before_it(self):
         prints = f"{extract_examples.PRINTS}\n```text\n7\n```\n"
         program = f"{RUN}\n```cpp\nint a;\n```\n"
-        self.assertEqual([found[2] for found in extract_examples.examples(program + prints + program)], ["7\n", None])
+        self.assertEqual(
+            [found[2] for found in extract_examples.examples(program + prints + program)],
+            ["7\n", None],
+        )
         for text in (prints, program + prints + prints, program + extract_examples.PRINTS):
             with self.assertRaises(ValueError, msg=text):
                 list(extract_examples.examples(text))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows that the matrix runner tells a failure, a missing tool and a wrong name from success."""
+"""Shows that tests/run distinguishes a failure, a missing tool and a wrong name from success."""
+
 import importlib.machinery
 import importlib.util
 import pathlib
@@ -18,7 +19,7 @@ echo '100% tests passed, 0 tests failed out of 3'
 def load_run():
     loader = importlib.machinery.SourceFileLoader("matrix_run", str(RUN))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("matrix_run", loader))
-    sys.modules["matrix_run"] = module  # dataclasses look their module up
+    sys.modules["matrix_run"] = module  # dataclasses look up their module
     sys.dont_write_bytecode = True
     loader.exec_module(module)
     return module
@@ -38,16 +39,21 @@ class Run(unittest.TestCase):
         (self.path / name).chmod(0o755)
 
     def run_it(self, *arguments):
-        return subprocess.run([sys.executable, RUN, *arguments], env={"PATH": str(self.path)}, capture_output=True,
-                              text=True, timeout=60)
+        return subprocess.run(
+            [sys.executable, RUN, *arguments],
+            env={"PATH": str(self.path)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
 
-    def test_a_run_ends_with_the_sum_of_all_tests(self):
+    def test_run_ends_with_sum_of_all_tests(self):
         self.tool("g++", "#!/bin/sh\n")
         result = self.run_it("--stages", "release-gcc,stress")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("100% tests passed, 0 tests failed out of 6", result.stdout.splitlines()[-1])
 
-    def test_the_first_failure_ends_the_run(self):
+    def test_first_failure_ends_run(self):
         self.tool("g++", "#!/bin/sh\n")
         for tool, words in (("cmake", "configuring failed"), ("ctest", "testing failed")):
             with self.subTest(tool):
@@ -58,35 +64,40 @@ class Run(unittest.TestCase):
                 self.assertNotIn("== stress", result.stdout)
                 self.tool(tool, "#!/bin/sh\n")
 
-    def test_a_failure_ends_the_build_that_runs_beside_it(self):
+    def test_failure_ends_build_that_runs_beside_it(self):
         self.tool("g++", "#!/bin/sh\n")
-        self.tool("cmake", "#!/bin/sh\ncase \"$*\" in *--build*stress*) /bin/sleep 600;; esac\n")
+        self.tool("cmake", '#!/bin/sh\ncase "$*" in *--build*stress*) /bin/sleep 600;; esac\n')
         self.tool("ctest", "#!/bin/sh\nexit 8\n")
         result = self.run_it("--stages", "release-gcc,stress")
         self.assertIn("FAILED: stage release-gcc: testing failed", result.stderr)
 
-    def test_being_terminated_ends_what_it_has_started(self):
+    def test_termination_ends_child_processes(self):
         self.tool("g++", "#!/bin/sh\n")
         self.tool("cmake", "#!/bin/sh\necho begun; /bin/sleep 600\n")
-        with subprocess.Popen([sys.executable, RUN, "--stages", "stress"], env={"PATH": str(self.path)},
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        with subprocess.Popen(
+            [sys.executable, RUN, "--stages", "stress"],
+            env={"PATH": str(self.path)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
             self.assertIn("begun", running.stdout.readline())
             running.terminate()
             self.assertIn("terminated", running.communicate(timeout=60)[1])
 
-    def test_a_later_build_that_fails_is_named(self):
+    def test_failing_later_build_is_named(self):
         self.tool("g++", "#!/bin/sh\n")
-        self.tool("cmake", "#!/bin/sh\ncase \"$*\" in *--build*stress*) exit 3;; esac\n")
+        self.tool("cmake", '#!/bin/sh\ncase "$*" in *--build*stress*) exit 3;; esac\n')
         result = self.run_it("--stages", "release-gcc,stress")
         self.assertEqual(result.returncode, 1)
         self.assertIn("FAILED: stage stress: building failed with status 3", result.stderr)
 
-    def test_tests_that_pass_without_saying_so_are_a_failure(self):
+    def test_missing_closing_line_of_ctest_is_failure(self):
         self.tool("g++", "#!/bin/sh\n")
         self.tool("ctest", "#!/bin/sh\n")
         self.assertIn("closing line", self.run_it("--stages", "stress").stderr)
 
-    def test_a_missing_tool_fails_unless_it_is_allowed(self):
+    def test_missing_tool_fails_unless_allowed(self):
         self.tool("g++", "#!/bin/sh\n")
         result = self.run_it("--stages", "stress,tsan")
         self.assertEqual(result.returncode, 1)
@@ -95,10 +106,10 @@ class Run(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"tsan +skipped: clang\+\+-19")
 
-    def test_a_run_in_which_nothing_ran_is_a_failure(self):
+    def test_run_without_any_stage_is_failure(self):
         self.assertEqual(self.run_it("--stages", "tsan", "--allow-missing").returncode, 1)
 
-    def test_an_unknown_stage_is_named(self):
+    def test_unknown_stage_is_named(self):
         result = self.run_it("--stages", "stres")
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("no stage is named stres", result.stderr)

@@ -69,7 +69,7 @@ constinit fork_safe_static<whole_process> whole;
 base::atomic<deadlock_detector::describer> describe{nullptr};
 base::atomic<sys::os_thread_id> ignored_thread{0};
 
-base::atomic<std::int64_t> test_interval_ns{0}; // 0: no test has called `rehearse`.
+base::atomic<std::int64_t> test_interval_ns{0}; // 0: no test has set it.
 base::atomic<void (*)() noexcept> after_look{nullptr};
 
 // A callback and its report. The thread that calls the callback frees it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: not a function of these monitors
-// A function that is entered for has the monitors as its first parameters.
+// The function that `enter` names does not begin with parameters for the monitors.
 #include "sennit/monitor.hpp"
 
 struct part : sennit::monitor {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: does not say what it handles
-// A handler whose parameter is `auto`, without saying which message.
+// A handler with an `auto` parameter does not name its message.
 #include "sennit/actor.hpp"
 
 struct note {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: has no `using reply
-// A handler, registered at run time, that answers a message which is no question.
+// A handler registered at run time returns an answer to a message that is not a question.
 #include "sennit/actor.hpp"
 
 struct note {};
