@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of actors that are no race against others: what 10^5 idle ones cost, in processor time and in memory; and the
-// smallest work for each hop at which two workers are half as good as they could be (the METG of a parallel ring).
+// Figures of actors that compare with no other runtime:
 //
-//     bench_actors [SECONDS]    how long the idle ones are looked at; 2 if not said
+//   * the cost of 10^5 idle actors, in processor time and in memory;
+//   * the smallest work at each hop of a parallel ring at which two workers are 50 % efficient (the
+//     METG of the ring).
+//
+//     bench_actors [SECONDS]    observes the idle actors for so many seconds; 2 by default
 #include <sennit/sennit.hpp>
 
 #include <sys/resource.h>
@@ -39,7 +42,7 @@ long resident_bytes() {
     return pages * ::sysconf(_SC_PAGESIZE);
 }
 
-// ---- idle ones
+// ---- idle actors
 
 struct poke {
     using reply = int;
@@ -62,12 +65,14 @@ void idle_actors(double seconds) {
     for (int i = 0; i < count; ++i) all.push_back(group.spawn<sleeper>());
     for (const auto& one : all) (void)one.ask(poke{}).get();
     const long memory = resident_bytes() - before;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100)); // workers look about before they sleep
+    // The workers search for work before they park.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const double start = processor_seconds();
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     const double used = processor_seconds() - start;
-    std::printf("%d idle actors: %.3f %% of one processor over %.1f s, %.0f bytes each with their state\n", count,
-                100 * used / seconds, seconds, static_cast<double>(memory) / count);
+    std::printf(
+        "%d idle actors: %.3f %% of one processor over %.1f s, %.0f bytes each with their state\n",
+        count, 100 * used / seconds, seconds, static_cast<double>(memory) / count);
 }
 
 // ---- a ring with work
@@ -87,7 +92,8 @@ public:
     node(int steps, sennit::latch& over) : steps_(steps), over_(over) {}
     void on(next_is m) { next_ = m.next; }
     void on(token m) {
-        for (int i = 0; i < steps_; ++i) m.value = (m.value ^ m.value >> 33) * 6364136223846793005u + 1;
+        for (int i = 0; i < steps_; ++i)
+            m.value = (m.value ^ m.value >> 33) * 6364136223846793005u + 1;
         if (m.hops == 0)
             over_.count_down();
         else
@@ -100,7 +106,7 @@ private:
     sennit::latch& over_;
 };
 
-// Nanoseconds a hop, all workers together; the median of some.
+// Nanoseconds for each hop, with all workers together: the median of seven rounds.
 double hop_ns(unsigned workers, int steps) {
     const std::int64_t hops = std::max<std::int64_t>(500, 4'000'000 / (tokens * (1 + steps / 8)));
     std::array<double, 7> rounds;
@@ -110,13 +116,15 @@ double hop_ns(unsigned workers, int steps) {
         sennit::latch over(tokens);
         std::vector<sennit::actor_ref<node>> all;
         for (int i = 0; i < ring; ++i)
-            all.push_back(
-                group.spawn<node>({.initial_worker = static_cast<unsigned>(i) * workers / ring}, steps, over));
-        for (std::size_t i = 0; i < all.size(); ++i) all[i].tell(next_is{all[(i + 1) % all.size()]});
+            all.push_back(group.spawn<node>(
+                {.initial_worker = static_cast<unsigned>(i) * workers / ring}, steps, over));
+        for (std::size_t i = 0; i < all.size(); ++i)
+            all[i].tell(next_is{all[(i + 1) % all.size()]});
         const auto start = clock_type::now();
         for (std::size_t i = 0; i < tokens; ++i) all[i * ring / tokens].tell(token{hops, i});
         over.wait();
-        const double took = std::chrono::duration<double, std::nano>(clock_type::now() - start).count();
+        const double took =
+            std::chrono::duration<double, std::nano>(clock_type::now() - start).count();
         round = took / static_cast<double>(hops * tokens);
     }
     std::ranges::sort(rounds);
@@ -124,8 +132,8 @@ double hop_ns(unsigned workers, int steps) {
 }
 
 void smallest_work() {
-    std::printf("a ring of %d actors, %d tokens; ns a hop\n%10s %10s %10s %10s\n", ring, tokens, "work", "1 worker",
-                "2 workers", "efficiency");
+    std::printf("a ring of %d actors, %d tokens; ns a hop\n%10s %10s %10s %10s\n", ring, tokens,
+                "work", "1 worker", "2 workers", "efficiency");
     const double nothing = hop_ns(1, 0);
     double smallest = 0;
     for (int steps = 0; steps <= 1024; steps = steps == 0 ? 4 : 2 * steps) {
@@ -133,7 +141,8 @@ void smallest_work() {
         const double efficiency = one / (2 * two), work = std::max(0.0, one - nothing);
         std::printf("%10.0f %10.1f %10.1f %9.0f%%\n", work, one, two, 100 * efficiency);
         if (efficiency < 0.5) smallest = -1;
-        if (efficiency >= 0.5 && smallest <= 0 && (steps == 0 || smallest < 0)) smallest = std::max(work, 1.0);
+        if (efficiency >= 0.5 && smallest <= 0 && (steps == 0 || smallest < 0))
+            smallest = std::max(work, 1.0);
     }
     if (smallest > 0)
         std::printf("two workers are 50 %% efficient from %.0f ns of work a hop on\n", smallest);

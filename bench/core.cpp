@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core's figures in one run: what a fork costs against the plain function, how long a thief waits for the forks of a
-// worker in a long leaf, what idle workers burn, what a runtime and a job cost. Run it on an otherwise idle machine.
+// Figures of the core: the cost of a fork against the plain function, the time that a thief waits
+// for the forks of a worker in a long leaf, the processor time of idle workers, and the cost of a
+// runtime and of a job. Run it on an otherwise idle machine.
 #include <sennit/sennit.hpp>
 
 #include <sys/resource.h>
@@ -29,14 +30,17 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-void keep(long value) { asm volatile("" ::"r"(value) : "memory"); }
+void keep(long value) {
+    asm volatile("" ::"r"(value) : "memory");
+}
 
 [[gnu::noinline]] long plain_fib(int n) {
     if (n < 2) return n;
     return plain_fib(n - 1) + plain_fib(n - 2);
 }
 
-// The same with both calls real: what remains when the compiler may not turn the second one into a loop.
+// The plain function with two real calls. The asm statement keeps the compiler from turning the
+// second call into a loop.
 [[gnu::noinline]] long two_calls_fib(int n) {
     if (n < 2) return n;
     const long a = two_calls_fib(n - 1);
@@ -47,7 +51,8 @@ void keep(long value) { asm volatile("" ::"r"(value) : "memory"); }
 
 [[gnu::noinline]] long fork_fib(int n) {
     if (n < 2) return n;
-    auto [a, b] = sennit::fork_join([=] { return fork_fib(n - 1); }, [=] { return fork_fib(n - 2); });
+    auto [a, b] =
+        sennit::fork_join([=] { return fork_fib(n - 1); }, [=] { return fork_fib(n - 2); });
     return a + b;
 }
 
@@ -77,16 +82,19 @@ void forks() {
     for (int round = 0; round < 9; ++round) {
         plain.push_back(seconds([&] { keep(plain_fib(n)); }));
         floor_ratio.push_back(seconds([&] { keep(two_calls_fib(n)); }) / plain.back());
-        fib_ratio.push_back(one.run([&] { return seconds([&] { keep(fork_fib(n)); }); }) / plain.back());
+        fib_ratio.push_back(one.run([&] { return seconds([&] { keep(fork_fib(n)); }); }) /
+                            plain.back());
         sky.push_back(seconds([&] { keep(plain_skynet(0, leaves)); }));
-        skynet_ratio.push_back(one.run([&] { return seconds([&] { keep(fork_skynet(0, leaves)); }); }) / sky.back());
+        skynet_ratio.push_back(
+            one.run([&] { return seconds([&] { keep(fork_skynet(0, leaves)); }); }) / sky.back());
     }
     row("fib(39), 1 worker / plain function", median(plain), fib_ratio);
     row("fib(39), plain function with two real calls / plain", median(plain), floor_ratio);
     row("skynet(8), 1 worker / plain function", median(sky), skynet_ratio);
 }
 
-// What the system itself takes to wake a thread that has slept for 20 ms, with a bare futex: the floor of the asked wait.
+// Measures the time that the system takes to wake a thread that has slept for 20 ms, with a bare
+// futex. This time is the floor of the "asked" wait below.
 void bare_wakes() {
     std::atomic<int> round{0};
     clock_type::time_point awake;
@@ -105,16 +113,19 @@ void bare_wakes() {
         const auto woken = clock_type::now();
         round = i + 1;
         round.notify_one();
-        while (seen != i + 1) {}
+        while (seen != i + 1) {
+        }
         waits.push_back(std::chrono::duration<double, std::micro>(awake - woken).count());
     }
     sleeper.join();
-    std::printf("a bare futex wake of a sleeping std::thread           median %.1f us, worst %.1f us\n", median(waits),
-                *std::max_element(waits.begin(), waits.end()));
+    std::printf(
+        "a bare futex wake of a sleeping std::thread           median %.1f us, worst %.1f us\n",
+        median(waits), *std::max_element(waits.begin(), waits.end()));
 }
 
 void spin_for(std::chrono::milliseconds time) {
-    for (const auto end = clock_type::now() + time; clock_type::now() < end;) {}
+    for (const auto end = clock_type::now() + time; clock_type::now() < end;) {
+    }
 }
 
 void waits() {
@@ -131,12 +142,16 @@ void waits() {
                 [&] { started = clock_type::now(); });
         });
         direct.push_back(std::chrono::duration<double, std::micro>(started - forked).count());
-        // Two private forks are left in a leaf when the other worker runs dry: it must take them by force.
+        // The owner is in a leaf and still has two private forks when the other worker runs out of
+        // work, so the other worker must force their publication.
         two.run([&] {
             sennit::fork_join(
                 [&] {
                     sennit::fork_join(
-                        [&] { sennit::fork_join([&] { spin_for(std::chrono::milliseconds(100)); }, [] {}); },
+                        [&] {
+                            sennit::fork_join([&] { spin_for(std::chrono::milliseconds(100)); },
+                                              [] {});
+                        },
                         [&] { started = clock_type::now(); });
                 },
                 [&] {
@@ -146,9 +161,11 @@ void waits() {
         });
         forced.push_back(std::chrono::duration<double, std::micro>(started - freed).count());
     }
-    std::printf("thief's wait while the owner sits in a 100 ms leaf    asked: median %.1f us, worst %.1f us\n",
+    std::printf("thief's wait while the owner sits in a 100 ms leaf    asked: median %.1f us, "
+                "worst %.1f us\n",
                 median(direct), *std::max_element(direct.begin(), direct.end()));
-    std::printf("                                                      forced: median %.1f us, worst %.1f us\n",
+    std::printf("                                                      forced: median %.1f us, "
+                "worst %.1f us\n",
                 median(forced), *std::max_element(forced.begin(), forced.end()));
 }
 
@@ -173,7 +190,8 @@ void life() {
     for (int round = 0; round < 200; ++round)
         make.push_back(seconds([] { sennit::runtime({.workers = 2}).run([] {}); }) * 1e6);
     sennit::runtime two({.workers = 2});
-    for (int round = 0; round < 2000; ++round) job.push_back(seconds([&] { two.run([] {}); }) * 1e6);
+    for (int round = 0; round < 2000; ++round)
+        job.push_back(seconds([&] { two.run([] {}); }) * 1e6);
     std::printf("runtime with 2 workers made, used and destroyed       %.0f us\n", median(make));
     std::printf("run() from outside, there and back                    %.2f us\n", median(job));
 }

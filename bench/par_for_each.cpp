@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel loops against the plain loops they replace, on 1 and 2 workers: bench_par_for_each [rounds]
+// Compares parallel loops with the plain loops that they replace, on 1 and 2 workers.
 //
-// Each round runs the plain and the parallel form right after each other, in alternating order; a row shows the median
-// time of the plain form and the medians of the ratios parallel / plain of each round.
+//     bench_par_for_each [rounds]
+//
+// Each round runs the plain and the parallel form right after each other, in alternating order. A
+// row shows the median time of the plain form, and the median of the ratios parallel / plain of all
+// rounds.
 #include <sennit/par.hpp>
 
 #include <algorithm>
@@ -63,7 +66,7 @@ row measure(const loop_case& one, int rounds) {
     return {median(plain_times) * 1e3, median(ratios)};
 }
 
-// Plain forms are functions of their own, as a user would write them.
+// Each plain form is a function of its own, as a user would write it.
 [[gnu::noinline]] void plain_saxpy(float* y, const float* x, float a, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
@@ -90,7 +93,7 @@ constexpr std::size_t costly_n = 200'000;
 
 volatile std::uint64_t keep;
 
-// Twenty short loops a measurement, so that the clock is small against them.
+// Repeats short loops within one measurement, so that reading the clock takes a small part of it.
 template <class F>
 void repeat(F&& body, int times) {
     for (int i = 0; i < times; ++i) body();
@@ -115,7 +118,10 @@ int main(int argc, char** argv) {
             double* op = out.data();
             std::vector<loop_case> cases{
                 {"for_each_n, saxpy, 1e8", [=] { plain_saxpy(yp, xp, 0.25f, long_n); },
-                 [=] { sennit::par::for_each_n(long_n, [=](std::size_t i) { yp[i] += 0.25f * xp[i]; }); }},
+                 [=] {
+                     sennit::par::for_each_n(long_n,
+                                             [=](std::size_t i) { yp[i] += 0.25f * xp[i]; });
+                 }},
                 {"for_each(vector), 3v+1, 1e8", [&u] { plain_scale(u); },
                  [&u] { sennit::par::for_each(u, [](std::uint32_t& v) { v = v * 3 + 1; }); }},
                 {"transform_reduce, hash, 1e8", [] { keep = plain_hash(long_n); },
@@ -127,32 +133,43 @@ int main(int argc, char** argv) {
                 {"transform_reduce deterministic, hash, 1e8", [] { keep = plain_hash(long_n); },
                  [] {
                      keep = sennit::par::transform_reduce(
-                         sennit::par::deterministic, std::views::iota(std::size_t{0}, long_n), std::uint64_t{0},
-                         std::plus<>(), [](std::size_t i) { return (i * 0x9E3779B97F4A7C15u) >> 40; });
+                         sennit::par::deterministic, std::views::iota(std::size_t{0}, long_n),
+                         std::uint64_t{0}, std::plus<>(),
+                         [](std::size_t i) { return (i * 0x9E3779B97F4A7C15u) >> 40; });
                  }},
                 {"for_each_n, saxpy in cache, 1000 x 8e3",
                  [=] { repeat([=] { plain_saxpy(yp, xp, 0.25f, cached_n); }, 1000); },
                  [=] {
-                     repeat([=] { sennit::par::for_each_n(cached_n, [=](std::size_t i) { yp[i] += 0.25f * xp[i]; }); },
-                            1000);
+                     repeat(
+                         [=] {
+                             sennit::par::for_each_n(
+                                 cached_n, [=](std::size_t i) { yp[i] += 0.25f * xp[i]; });
+                         },
+                         1000);
                  }},
                 {"for_each_n, 20 square roots each, 2e5", [=] { plain_costly(op, costly_n); },
-                 [=] { sennit::par::for_each_n(costly_n, [=](std::size_t i) { op[i] = costly(i); }); }},
+                 [=] {
+                     sennit::par::for_each_n(costly_n, [=](std::size_t i) { op[i] = costly(i); });
+                 }},
             };
             for (std::size_t n : short_lengths)
-                cases.push_back(
-                    {n == 100      ? "for_each_n, saxpy, 20 x 1e2"
-                     : n == 1'000  ? "for_each_n, saxpy, 20 x 1e3"
-                     : n == 10'000 ? "for_each_n, saxpy, 20 x 1e4"
-                                   : "for_each_n, saxpy, 20 x 1e5",
-                     [=] { repeat([=] { plain_saxpy(yp, xp, 0.25f, n); }, 20); },
-                     [=] {
-                         repeat([=] { sennit::par::for_each_n(n, [=](std::size_t i) { yp[i] += 0.25f * xp[i]; }); },
-                                20);
-                     }});
+                cases.push_back({n == 100      ? "for_each_n, saxpy, 20 x 1e2"
+                                 : n == 1'000  ? "for_each_n, saxpy, 20 x 1e3"
+                                 : n == 10'000 ? "for_each_n, saxpy, 20 x 1e4"
+                                               : "for_each_n, saxpy, 20 x 1e5",
+                                 [=] { repeat([=] { plain_saxpy(yp, xp, 0.25f, n); }, 20); },
+                                 [=] {
+                                     repeat(
+                                         [=] {
+                                             sennit::par::for_each_n(
+                                                 n, [=](std::size_t i) { yp[i] += 0.25f * xp[i]; });
+                                         },
+                                         20);
+                                 }});
             for (const loop_case& one : cases) {
                 const row result = measure(one, rounds);
-                std::printf("%-44s %8u %10.4f %9.3f\n", one.name, workers, result.plain_ms, result.ratio);
+                std::printf("%-44s %8u %10.4f %9.3f\n", one.name, workers, result.plain_ms,
+                            result.ratio);
             }
         });
     }

@@ -98,7 +98,8 @@ def _watch(
 ) -> str | None:
     """Waits for the end of the process, or names the limit that it reached."""
     end = time.monotonic() + time_limit
-    ended = os.pidfd_open(process.pid)  # wakes at once; waiting in steps would disturb short runs
+    # The descriptor wakes this wait immediately. Waiting in steps would disturb short runs.
+    ended = os.pidfd_open(process.pid)
     try:
         next_look = time.monotonic() + GROUP_EVERY
         while True:

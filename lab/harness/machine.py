@@ -61,12 +61,11 @@ def _flags() -> str | None:
     if os.environ.get(PREBUILT):
         return _flags_of(Path(os.environ[PREBUILT], "CMakeCache.txt"))
     text = (ROOT / "lab" / "CMakeLists.txt").read_text()
-    values = dict(re.findall(r"set\((\w+) (.*?)\s+CACHE", text))
+    found = re.findall(r"set\((\w+)\s+([^()]*?)\s+CACHE", text)
+    values = {name: " ".join(value.split()) for name, value in found}
     flags = values.get("SENNIT_LAB_FLAGS")
     whole = (
-        re.sub(r"\$\{(\w+)\}", lambda found: values.get(found[1], found[0]), flags)
-        if flags
-        else None
+        re.sub(r"\$\{(\w+)\}", lambda name: values.get(name[1], name[0]), flags) if flags else None
     )
     return f"{compiler_flags()} {whole}".strip() if whole else None
 

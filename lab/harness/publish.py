@@ -142,9 +142,7 @@ def _operations(results: Results, most: int, about: dict) -> list[list[str]]:
                 [cell for cell in of_size if not cell.kind.ours],
             )
             if ours and peers:
-                shown = [
-                    f"{_cost(cell):,.0f} {_peer(cell, about)}" for cell in peers[:PEERS_SHOWN]
-                ]
+                shown = [f"{_cost(cell):,.0f} {_peer(cell, about)}" for cell in peers[:PEERS_SHOWN]]
                 rows.append(
                     [
                         f"{workload}, {size:,}: {EACH[workload]}",
@@ -180,8 +178,8 @@ def figures(results: Results, about: dict) -> str:
         else ""
     )
     text += (
-        "\n*÷ peer*: Sennit's time ÷ that of the fastest peer. *=*: the samples show no difference. "
-        "*?*: too\nfew samples for a verdict, which takes 6 of both.\n"
+        "\n*÷ peer*: Sennit's time ÷ that of the fastest peer. *=*: the samples show no "
+        "difference. *?*: too\nfew samples for a verdict, which takes 6 of both.\n"
     )
     return (
         text + "\n![Times of the main job, Sennit beside its peers](docs/results/figures.svg)\n\n"

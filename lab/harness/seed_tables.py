@@ -35,9 +35,13 @@ MACHINE = (
 
 @functools.cache
 def tables() -> list[dict]:
-    """The tables of the file. Each row has `name`, and either `reason` or the runtime and workload
-    that measure it."""
-    return tomllib.loads(DESCRIPTION.read_text(encoding="utf-8"))["table"]
+    """The tables of the file, with the defaults of a table in its rows. Each row has `name`, and
+    either `reason` or the runtime and workload that measure it."""
+    found = tomllib.loads(DESCRIPTION.read_text(encoding="utf-8"))["table"]
+    for table in found:
+        defaults = table.pop("defaults", {})
+        table["rows"] = [{**defaults, **row} if "runtime" in row else row for row in table["rows"]]
+    return found
 
 
 def _of_size(row: dict, size: str, documents: list[dict]) -> dict | None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fixed piece of work, timed on every CPU at once before and after each block: it tells a
-noisy block from a quiet one.
+"""A fixed piece of work, timed on every CPU at the same time before and after each block. It tells
+a noisy block from a quiet one.
 """
 
 import os

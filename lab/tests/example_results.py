@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as a bench would write them, made up: the same every time."""
+"""Invented results in the form of a bench, equal in every call."""
 
 import random
 
@@ -56,8 +56,8 @@ def example(blocks=6, jobs=(("fib", "39"), ("skynet", "8")), threads=(1, 2, 4), 
 
 
 def example_of_everything(threads=(1, 2), samples=50_000):
-    """As `bench --full` of everything would write: each runtime with each of its workloads, at
-    least so many samples in all.
+    """Results as large as those of `bench --full` of all workloads: each runtime has each of its
+    workloads, and the samples reach the given number in all.
     """
     rng = random.Random(7)
     cells = [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that behaves like a runtime of the lab, or misbehaves: `fake_runtime.py BEHAVIOUR
-WORKLOAD SIZE THREADS`.
+"""A program that behaves like a runtime of the lab, or misbehaves. Usage: `fake_runtime.py
+BEHAVIOUR WORKLOAD SIZE THREADS`.
 """
 
 import json
@@ -73,12 +73,12 @@ def main(behaviour):
     elif behaviour == "nan_seconds":
         result["seconds"] = float("nan")
     elif behaviour == "talk":
-        sys.stderr.write("x" * (1 << 20))  # more than a pipe holds
+        sys.stderr.write("x" * (1 << 20))  # more than the buffer of a pipe
     elif behaviour == "talk_for_ever":
         while True:
             os.write(1, b"y\n" * (1 << 19))
     elif behaviour == "talk_too_much":
-        os.ftruncate(1, 65 << 20)  # as if it had been written
+        os.ftruncate(1, 65 << 20)  # as large as if the program had written it
     elif behaviour == "surrogate":
         result["answer"] = "\ud800" * 1000
     else:

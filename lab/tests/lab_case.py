@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share."""
+"""The common parts of the tests: the harness, a fake builder, and calls of the command."""
 
 import contextlib
 import io
@@ -14,7 +14,8 @@ from harness.install import LIBRARIES, python_with_libraries  # noqa: E402
 
 if python_with_libraries() != sys.executable:
     sys.exit(
-        f"the lab's tests need a Python that has {', '.join(LIBRARIES)}; ./sennit test installs them: {' '.join(LIBRARIES.values())}"
+        f"the lab's tests need a Python that has {', '.join(LIBRARIES)}; ./sennit test installs "
+        f"them: {' '.join(LIBRARIES.values())}"
     )
 
 from harness import cli, options, parser  # noqa: E402
@@ -29,7 +30,7 @@ def fake(behaviour):
 
 
 def is_alive(pid):
-    """Whether the process runs: one that waits to be reaped does not."""
+    """Whether the process runs. A process that waits to be reaped does not run."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -38,8 +39,8 @@ def is_alive(pid):
 
 
 class FakeBuilder:
-    """Instead of harness.build.Builder: runtime -> behaviour of the fake; one that is not named
-    is not installed.
+    """Replaces harness.build.Builder. `behaviours` gives the behaviour of the fake program of each
+    runtime. A runtime without an entry is not installed.
     """
 
     def __init__(self, behaviours):
@@ -59,7 +60,7 @@ INSTALLERS = ("setup", "ensure_build_tools", "install_charts", "restart_with_lib
 
 @contextlib.contextmanager
 def without_installers():
-    """The command installs nothing in this process."""
+    """A context in which the command installs nothing."""
     with contextlib.ExitStack() as patches:
         for name in INSTALLERS:
             patches.enter_context(mock.patch(f"harness.install.{name}"))
@@ -67,8 +68,8 @@ def without_installers():
 
 
 def call(*arguments):
-    """(status, lines of standard output, lines of standard error) of the command in this
-    process, which installs nothing.
+    """Runs the command in this process, without installing anything. Returns (status, lines of
+    standard output, lines of standard error).
     """
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), without_installers():

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large RESULTS.html is with 50,000 samples, and how long Chromium takes to open it: `python3
-lab/tests/measure_page.py`.
+"""Measures the size of RESULTS.html with 50,000 samples, and the time that Chromium takes to open
+it: `python3 lab/tests/measure_page.py`.
 
-It needs what the tests of the page in a browser need. The time runs from the address to the first
-frame in which charts and tables are drawn, the median of several tabs, each new. Status 1: too
-large or too slow."""
+The script has the requirements of the tests of the page in a browser. The time runs from the
+address to the first frame in which charts and tables are drawn. It is the median of several tabs,
+each of which is new. The status is 1 if the page is too large or too slow.
+"""
 
 import shutil
 import sys
@@ -19,12 +20,13 @@ from playwright.sync_api import sync_playwright
 
 MOST_BYTES, MOST_SECONDS = 3_000_000, 1.0
 TABS = 7
-DRAWN = """(document.querySelectorAll('#charts svg path').length > 5 || document.querySelector('#charts canvas'))
+DRAWN = """(document.querySelectorAll('#charts svg path').length > 5
+        || document.querySelector('#charts canvas'))
     && document.querySelectorAll('#table tbody tr').length > 3 && performance.now()"""
 
 
 def opened(browser, address):
-    """Seconds until it is drawn, in a tab without a cache."""
+    """The seconds until the page is drawn, in a tab without a cache."""
     context = browser.new_context()
     tab = context.new_page()
     tab.goto(address)
@@ -49,12 +51,13 @@ def main():
         }
         browser.close()
     print(
-        f"{sum(len(cell['samples']) for cell in results['cells'])} samples in {len(results['cells'])} cells, {size / 1e6:.2f} MB, at most {MOST_BYTES / 1e6:g} are wanted"
+        f"{sum(len(cell['samples']) for cell in results['cells'])} samples in "
+        f"{len(results['cells'])} cells, {size / 1e6:.2f} MB; the limit is {MOST_BYTES / 1e6:g} MB"
     )
     for view, seconds in times.items():
         print(
-            f"open {view.removeprefix('#view=') or 'ranking'}: {median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f}), "
-            f"at most {MOST_SECONDS:g} is wanted"
+            f"open {view.removeprefix('#view=') or 'ranking'}: {median(seconds):.2f} s "
+            f"({min(seconds):.2f} to {max(seconds):.2f}); the limit is {MOST_SECONDS:g} s"
         )
     return size > MOST_BYTES or median(times[""]) > MOST_SECONDS
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench`: every result that is missing has a reason, every ratio is that of the medians, and
-all of it lands in files.
+"""Tests of `bench`: every missing result has a reason, every ratio is the ratio of the medians, and
+the command writes all of this to files.
 """
 
 import csv
@@ -58,7 +58,7 @@ class Table(unittest.TestCase):
             ]
         )
 
-    def test_ratios_are_of_medians(self):
+    def test_ratio_divides_medians(self):
         ours = self.results.figures(self.ours)
         self.assertEqual((ours.seconds, ours.to_serial, ours.to_peer), (1.0, 0.5, 0.25))
         self.assertEqual((ours.same_as_peer, ours.is_best_peer), (False, False))
@@ -67,11 +67,11 @@ class Table(unittest.TestCase):
         self.assertTrue(self.results.figures(self.best).is_best_peer)
         self.assertIsNone(self.results.figures(self.serial).to_peer)
 
-    def test_peers_are_compared_at_the_same_number_of_workers(self):
+    def test_table_compares_peers_with_equal_worker_counts(self):
         alone = self.results.figures(self.alone)
         self.assertEqual((alone.to_serial, alone.to_peer), (1.25, None))
 
-    def test_our_fibers_are_no_peer(self):
+    def test_sennit_fiber_is_no_peer(self):
         ours, peer = (
             cell(name, 1, [seconds], "condition")
             for name, seconds in (("sennit-fiber", 1.0), ("go", 4.0))
@@ -80,12 +80,12 @@ class Table(unittest.TestCase):
         self.assertTrue(results.figures(peer).is_best_peer)
         self.assertEqual(results.figures(ours).to_peer, 0.25)
 
-    def test_no_difference_is_marked(self):
+    def test_equals_sign_marks_missing_difference(self):
         self.assertTrue(self.results.figures(self.same).same_as_peer)
         row = next(row for row in self.results.rows(["fib(30)"]) if row[0].startswith("Go"))
         self.assertTrue(row[3].endswith(" ="), row)
 
-    def test_of_few_samples_there_are_ratios_and_no_verdict(self):
+    def test_few_samples_give_ratio_without_verdict(self):
         for few in ([4.1] * 5, [9.0] * 5, [9.0]):
             with self.subTest(few):
                 go = cell("go", 2, few)
@@ -100,7 +100,7 @@ class Table(unittest.TestCase):
                 )
         self.assertIn("takes 6 of both", " ".join(plain(results, 160).split()))
 
-    def test_rows_say_what_did_not_finish_and_reasons_follow(self):
+    def test_table_marks_unfinished_cells_and_lists_reasons(self):
         rows = {row[0]: row[1:] for row in self.results.rows(["fib(30)"])}
         self.assertEqual(rows["citor, 2 workers"], ["DNF", "", ""])
         self.assertEqual(rows["OpenMP tasks, 2 workers"], ["wrong", "", ""])
@@ -113,7 +113,7 @@ class Table(unittest.TestCase):
             ],
         )
 
-    def test_plain_table_fits_the_width(self):
+    def test_plain_table_fits_given_width(self):
         cells = [
             cell("serial", 1, [1.0], name, "8")
             for name in ("fib", "skynet", "nqueens", "matmul", "uts")
@@ -157,12 +157,12 @@ class Choice(unittest.TestCase):
         given = parsed(*arguments)
         return given.workloads, given.runtimes
 
-    def test_without_options_it_is_the_main_job(self):
+    def test_bench_without_options_runs_main_job(self):
         self.assertEqual(self.chosen(), (MAIN_JOB, WITH_FORKS))
         self.assertEqual(self.chosen("--quick"), (MAIN_JOB, WITH_FORKS))
         self.assertEqual(self.chosen("--full"), ([*MAIN_JOB, "uts"], WITH_FORKS))
 
-    def test_workloads_bring_the_runtimes_that_have_them(self):
+    def test_workload_option_selects_runtimes_that_offer_it(self):
         policies = [
             f"sennit-fiber-{how}" for how in ("priority", "round-robin", "sharing", "tcmalloc")
         ]
@@ -174,7 +174,7 @@ class Choice(unittest.TestCase):
             ),
         )
 
-    def test_fibers_stands_for_all_workloads_of_fibers(self):
+    def test_family_name_selects_all_its_workloads(self):
         workloads, runtimes = self.chosen("--workloads", "fib,fibers,condition")
         self.assertEqual(workloads, ["fib", *FIBERS])
         self.assertLessEqual(
@@ -183,7 +183,7 @@ class Choice(unittest.TestCase):
 
 
 class PlanOfRuns(unittest.TestCase):
-    def test_what_a_runtime_does_not_have_is_said_and_neither_built_nor_run(self):
+    def test_missing_workload_is_reported_and_neither_built_nor_run(self):
         plan = Plan(["serial", "boost-fiber", "go"], [("select-two", "9")], [2], 1, 0, 1.0)
         builder = FakeBuilder({"go": "good"})
         with (
@@ -201,7 +201,7 @@ class PlanOfRuns(unittest.TestCase):
             [row[0] for row in results.rows(results.titles())], ["runtime", "Go, 2 workers"]
         )
 
-    def test_sennit_also_runs_alone_and_serial_only_alone(self):
+    def test_sennit_also_runs_with_one_worker_and_serial_only_with_one(self):
         plan = Plan(["serial", "sennit", "go"], [("fib", "30")], [4], 1, 0, 1.0)
         self.assertEqual(
             [(c.runtime, c.threads) for c in cells_of(plan)],
@@ -213,7 +213,7 @@ class PlanOfRuns(unittest.TestCase):
             [("sennit-fiber", 1), ("sennit-fiber", 4), ("go", 4)],
         )
 
-    def test_sizes(self):
+    def test_jobs_have_default_quick_or_full_sizes(self):
         self.assertEqual(
             list(jobs_for(["fib", "uts"], False, False)), [("fib", "39"), ("uts", "T1")]
         )
@@ -240,7 +240,7 @@ class PlanOfRuns(unittest.TestCase):
             bench.run_plan(plan, builder)
         return seen
 
-    def test_each_block_holds_every_cell_in_an_order_that_the_seed_gives(self):
+    def test_block_holds_every_cell_in_order_of_seed(self):
         seen = self.order_of(1)
         blocks = [seen[i : i + 6] for i in range(0, 24, 6)]
         self.assertTrue(
@@ -252,12 +252,12 @@ class PlanOfRuns(unittest.TestCase):
 
 
 class FairShares(unittest.TestCase):
-    """With a clock that only the runs move on: WALL seconds each."""
+    """A clock that only the runs advance: each run takes WALL seconds."""
 
     WALL = {"serial": 1.0, "go": 4.0, "rayon": 20.0}
 
     def measured(self, budget, wall=WALL, **about):
-        """(the run, the runtimes of each block)"""
+        """Returns (the run, the runtimes of each block)."""
         now, plan = (
             [0.0],
             Plan(
@@ -272,7 +272,7 @@ class FairShares(unittest.TestCase):
             now[0] += wall[runtime]
             return {"ok": True, "seconds": 0.1 * next(slower)}
 
-        slower, run = itertools.count(1), bench.Run()  # never precise
+        slower, run = itertools.count(1), bench.Run()  # no cell becomes precise
         with (
             mock.patch("harness.bench.run_once", once),
             mock.patch("harness.bench.progress"),
@@ -294,30 +294,30 @@ class FairShares(unittest.TestCase):
     def counts(self, run):
         return {cell.runtime: len(cell.samples) for cell in run.cells}
 
-    def test_the_level_gives_to_the_dear_what_the_cheap_do_not_need(self):
+    def test_fair_level_gives_spare_time_of_cheap_cells_to_expensive_cells(self):
         self.assertEqual(bench.fair_level([(5.0, 1.0), (20.0, 4.0), (100.0, 20.0)], 75.0), 70.0)
         self.assertEqual(bench.fair_level([(10.0, 0.0), (10.0, 4.0)], 2.0), 2.0)
         self.assertEqual(bench.fair_level([(10.0, 0.0), (10.0, 4.0)], 8.0), 6.0)
         self.assertEqual(bench.fair_level([(10.0, 0.0), (10.0, 4.0)], 20.0), math.inf)
 
-    def test_every_cell_has_its_least_samples_where_a_fair_share_holds_them(self):
+    def test_fair_share_gives_cheap_cells_their_least_samples(self):
         run, blocks = self.measured(100.0)
         self.assertEqual(self.counts(run), {"serial": 6, "go": 6, "rayon": 4})
         self.assertEqual(blocks[0], set(self.WALL))  # the first block holds every cell
 
-    def test_dear_cells_share_what_is_left_and_use_all_of_it(self):
+    def test_expensive_cells_share_and_use_all_remaining_time(self):
         run, _ = self.measured(100.0, {"serial": 1.0, "go": 20.0, "rayon": 20.0})
         self.assertEqual(sorted(self.counts(run).values()), [2, 3, 6])
 
-    def test_blocks_hold_every_cell_when_nobody_lacks_samples(self):
+    def test_block_holds_every_cell_once_no_cell_lacks_samples(self):
         run, blocks = self.measured(300.0)
         self.assertEqual(blocks, [set(self.WALL)] * 12)
 
-    def test_without_a_budget_every_block_holds_every_cell(self):
+    def test_block_without_budget_holds_every_cell(self):
         run, blocks = self.measured(None, most=8)
         self.assertEqual(blocks, [set(self.WALL)] * 8)
 
-    def test_repetitions_are_shared_likewise(self):
+    def test_budget_is_shared_fairly_with_fixed_repetitions(self):
         run, _ = self.measured(60.0, reps=3)
         self.assertEqual(self.counts(run), {"serial": 3, "go": 3, "rayon": 3})
 
@@ -362,20 +362,20 @@ class Bench(unittest.TestCase):
         cls.data = json.loads((cls.folder / "RESULTS.json").read_text())
         cls.cells = {(c["runtime"], c["threads"]): c for c in cls.data["cells"]}
 
-    def test_wrong_answer_fails_the_command(self):
+    def test_wrong_answer_fails_command(self):
         self.assertEqual(self.status, 1)
 
-    def test_seed_is_shown_and_kept(self):
+    def test_bench_prints_and_stores_seed(self):
         self.assertTrue(any("seed 7" in line for line in self.err), self.err)
         self.assertEqual(self.data["machine"]["seed"], 7)
 
-    def test_good_runtimes_have_all_samples(self):
+    def test_good_runtime_gives_all_samples(self):
         for key in (("serial", 1), ("sennit", 1), ("sennit", 2), ("rayon", 2)):
             self.assertEqual(
                 (len(self.cells[key]["samples"]), self.cells[key]["status"]), (2, "ok")
             )
 
-    def test_what_gave_no_result_has_a_reason_in_every_form(self):
+    def test_every_format_gives_reason_for_missing_result(self):
         expected = {
             "go": ("wrong", "wrong answer 832041"),
             "onetbb": ("DNF", "ended by signal 11 (Segmentation fault): without a word"),
@@ -398,12 +398,12 @@ class Bench(unittest.TestCase):
                 self.assertIn(reason, text)
                 self.assertTrue(any(reason in line for line in self.out), self.out)
 
-    def test_what_did_not_finish_is_not_repeated(self):
+    def test_unfinished_cell_is_not_repeated(self):
         shown = [line for line in self.err if "OpenMP" in line]
         self.assertEqual(len(shown), 2, self.err)
         self.assertEqual(sum("skipped" in line for line in shown), 1)
 
-    def test_machine_is_described(self):
+    def test_results_describe_machine(self):
         self.assertLessEqual(
             {
                 "cpu",
@@ -420,7 +420,7 @@ class Bench(unittest.TestCase):
             set(self.data["machine"]),
         )
 
-    def test_nothing_that_runs_is_a_failure(self):
+    def test_bench_without_any_result_fails(self):
         with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({})):
             status, _, err = call(
                 "bench",
@@ -433,7 +433,7 @@ class Bench(unittest.TestCase):
             )
         self.assertEqual((status, err[-1]), (1, "sennit: no run gave a result"))
 
-    def test_folder_that_cannot_be_made_is_one_clear_line(self):
+    def test_uncreatable_folder_gives_one_clear_line(self):
         with mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({})):
             status, out, err = call("bench", "--out", "/proc/nowhere")
         self.assertEqual((status, out, len(err)), (1, [], 1), err)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real thing at small sizes: runs all that the runtimes have which need no library but Sennit.
+"""Tests of real programs at small sizes: all workloads of the runtimes that need no library but
+Sennit.
 
-Their programs are those of the build folder that SENNIT_LAB_BUILD names, as `./sennit test` says
-it, or else are built here. SENNIT_LAB_PEERS names other runtimes to build and run likewise, as in
-SENNIT_LAB_PEERS=caf,go; `all` are those that are installed."""
+The programs come from the build folder that SENNIT_LAB_BUILD names, which `./sennit test` sets.
+Without it, the tests build the programs. SENNIT_LAB_PEERS names other runtimes that the tests build
+and run, as in SENNIT_LAB_PEERS=caf,go; `all` stands for all installed runtimes."""
 
 import json
 import os
@@ -19,7 +20,7 @@ from harness.build import Builder, NotInstalled
 from harness.catalogue import RUNTIMES, WORKLOADS
 from harness.execute import Failed, run_once
 
-CONTRACT = (  # what to run, threads that it has, answer, tasks
+CONTRACT = (  # command, threads of the run, answer, tasks
     (("serial", "fib", "20"), 1, 6765, 21891),
     (("sennit", "fib", "20"), 2, 6765, 21891),
     (("sennit-fiber", "skynet-channel", "1000"), 2, 499500, 1111),
@@ -29,14 +30,14 @@ CONTRACT = (  # what to run, threads that it has, answer, tasks
     (("sennit-monitor", "accept-2", "100"), 2, 100, 100),
 )
 BUILT = tuple(dict.fromkeys(what[0] for what, *_ in CONTRACT))
-MORE = ("sennit-generator", "pthread", "std-async")  # only where they are built already
+MORE = ("sennit-generator", "pthread", "std-async")  # run only if they are built already
 BUILDS = ROOT / "build" / "lab" / "g++"
 PREBUILT = os.environ.get("SENNIT_LAB_BUILD")
 PEERS = os.environ.get("SENNIT_LAB_PEERS", "")
 
 
 def programs():
-    for name in (*BUILT, *(MORE if PREBUILT else ())):  # others may be there, but outdated
+    for name in (*BUILT, *(MORE if PREBUILT else ())):  # other programs may exist, but outdated
         yield Path(PREBUILT or BUILDS, "lab", f"lab-{name}"), name
 
 
@@ -58,7 +59,7 @@ def need_compiler():
 
 
 class Building(unittest.TestCase):
-    def test_run_builds_what_it_needs_and_knows_how_to_build_sennit(self):
+    def test_run_builds_needed_program_and_plans_those_of_sennit(self):
         need_compiler()
         done = sennit_run("serial", "fib", "20", SENNIT_LAB_BUILD="")
         self.assertEqual(
@@ -66,7 +67,7 @@ class Building(unittest.TestCase):
         )
         self.assertIn("building serial (g++)", done.stderr)
         if not (BUILDS / "build.ninja").exists():
-            self.skipTest("without ninja nobody knows what would be built")
+            self.skipTest("the test needs ninja to list the steps of the build")
         plan = subprocess.run(
             ["ninja", "-C", BUILDS, "-n", "-v", "lab-sennit", "lab-sennit-actor"],
             text=True,
@@ -74,7 +75,7 @@ class Building(unittest.TestCase):
         )
         self.assertEqual(plan.returncode, 0, plan.stdout + plan.stderr)
 
-    def test_a_folder_without_programs_is_a_reason(self):
+    def test_folder_without_programs_gives_reason(self):
         done = sennit_run("serial", "fib", "20", SENNIT_LAB_BUILD="/nonexistent")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn(
@@ -86,9 +87,9 @@ class Built(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         need_compiler()
-        cls.ran = {what: sennit_run(*what) for what, *_ in CONTRACT}  # builds them
+        cls.ran = {what: sennit_run(*what) for what, *_ in CONTRACT}  # builds the programs
 
-    def test_the_contract_from_another_folder(self):
+    def test_run_from_another_folder_keeps_contract(self):
         for what, threads, answer, tasks in CONTRACT:
             with self.subTest(what):
                 done = self.ran[what]
@@ -113,7 +114,7 @@ class Built(unittest.TestCase):
                             tasks.setdefault(workload, result["tasks"]), result["tasks"]
                         )
 
-    def test_no_built_runtime_has_what_the_catalogue_denies(self):
+    def test_built_runtime_refuses_workload_outside_catalogue(self):
         for program, name in programs():
             for workload in set(WORKLOADS) - set(RUNTIMES[name].offers):
                 with self.subTest(program=str(program), workload=workload):
@@ -123,8 +124,8 @@ class Built(unittest.TestCase):
 
 @unittest.skipUnless(PEERS, "SENNIT_LAB_PEERS names none")
 class Peers(unittest.TestCase):
-    """Tool chains and libraries that not every machine has, and minutes to build: so only where
-    asked for.
+    """Tests of the peers. They run only on request, since few machines have all tool chains and
+    libraries, and since building takes minutes.
     """
 
     @classmethod
@@ -144,7 +145,7 @@ class Peers(unittest.TestCase):
                         raise
 
     def test_every_peer_gives_right_answers(self):
-        tasks = {}  # the same for each: they do the same work
+        tasks = {}  # all peers do equal work
         for name, command in self.commands.items():
             for workload in RUNTIMES[name].offers:
                 size = WORKLOADS[workload].small
@@ -156,14 +157,15 @@ class Peers(unittest.TestCase):
                             tasks.setdefault(workload, result["tasks"]), result["tasks"]
                         )
 
-    def test_no_peer_has_what_the_catalogue_denies(self):
+    def test_peer_refuses_workload_outside_catalogue(self):
         for name, command in self.commands.items():
-            if RUNTIMES[name].program:  # another's, which may have more
+            if RUNTIMES[name].program:  # the program of another runtime, which may offer more
                 continue
             for workload in set(WORKLOADS) - set(RUNTIMES[name].offers):
                 with self.subTest(runtime=name, workload=workload):
+                    # Some programs read the size before they look for the workload.
                     with self.assertRaisesRegex(Failed, f"'{workload}'"):
-                        run_once(command, name, workload, "1", 1)  # some read the size first
+                        run_once(command, name, workload, "1", 1)
 
 
 if __name__ == "__main__":

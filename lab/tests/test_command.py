@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./sennit itself: what it says, what it installs and how, with stand-ins for the tools that
-change the system.
+"""Tests of ./sennit itself: its messages, the packages that it installs, and the way in which it
+installs them. Stand-ins replace the tools that change the system.
 """
 
 import contextlib
@@ -35,7 +35,9 @@ BAD_INPUT = {
     "help frobnicate": "there is no verb 'frobnicate'",
     "clean everything": "clean: unrecognized arguments: everything; see ./sennit help clean",
     "setup --peers": "setup: argument --peers: expected one argument",
-    "setup --peers some": "setup: argument --peers: invalid choice: 'some' (choose from 'light', 'all')",
+    "setup --peers some": (
+        "setup: argument --peers: invalid choice: 'some' (choose from 'light', 'all')"
+    ),
     "setup tbb": "setup: unrecognized arguments: tbb",
     "test --fast": "test: unrecognized arguments: --fast; see ./sennit help test",
     "test --stages": "test: argument --stages: expected one argument",
@@ -44,16 +46,18 @@ BAD_INPUT = {
     "soak long": "soak: argument MINUTES: must be a number, not 'long'",
     "soak --workers 0": "soak: argument --workers: must be a whole number from 1 on, not '0'",
     "overload -1": "overload: argument SECONDS: must be a number, not '-1'",
-    "run nobody fib": "no runtime is called 'nobody'",
+    "run unknown fib": "no runtime is called 'unknown'",
     "run serial fib many": "size must be a number",
     "list all": "list: unrecognized arguments: all",
     "bench --workloads nothing": "no workload is called 'nothing'",
-    "bench compare a": "bench compare: the following arguments are required: B; see ./sennit help bench compare",
+    "bench compare a": (
+        "bench compare: the following arguments are required: B; see ./sennit help bench compare"
+    ),
 }
 
 
 def call_help(*words):
-    """What the command prints in this process before it ends with status 0."""
+    """The output of the command in this process. The command must end with status 0."""
     with (
         contextlib.redirect_stdout(io.StringIO()) as out,
         mock.patch.dict(os.environ, COLUMNS="100"),
@@ -86,11 +90,11 @@ class Command(unittest.TestCase):
             env=environment,
             text=True,
             capture_output=True,
-            input="an answer that nobody asked for",
+            input="an unexpected answer",
         )
         return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
-    def test_bad_input_gets_one_clear_line_and_installs_nothing(self):
+    def test_bad_input_gives_one_clear_line_and_installs_nothing(self):
         for text, message in BAD_INPUT.items():
             with self.subTest(text):
                 status, out, err = self.call(*text.split(), MISSING="g++ cmake libtbb-dev clang-19")
@@ -115,7 +119,7 @@ class Command(unittest.TestCase):
         self.assertIn("--budget MIN", call_help("help", "bench"))
         self.assertIn("--allow-missing", call_help("help", "test"))
 
-    def test_help_fits_100_columns_and_options_have_a_text(self):
+    def test_help_fits_100_columns_and_explains_every_option(self):
         for words in [[verb] for verb in VERBS] + [["bench", action] for action in BENCH_ACTIONS]:
             with self.subTest(words):
                 for line in call_help("help", *words).splitlines():
@@ -126,34 +130,35 @@ class Command(unittest.TestCase):
             for action in made._actions:
                 self.assertTrue(action.help, f"{verb} {action.option_strings or action.dest}")
 
-    def test_version_is_that_of_the_project(self):
+    def test_version_option_prints_version_of_project(self):
         status, out, err = self.call("--version")
         self.assertEqual((status, err), (0, []))
         self.assertRegex(out[0], r"^sennit \d+\.\d+\.\d+$")
         self.assertIn(f"VERSION {out[0].split()[1]}", (ROOT / "CMakeLists.txt").read_text())
 
-    def test_found_through_a_link_from_another_folder(self):
+    def test_command_runs_through_link_from_another_folder(self):
         link = self.folder / "link"
         link.symlink_to(SENNIT)
         self.assertEqual(self.call("help", program=link, cwd=self.folder), self.call("help"))
 
-    def test_nothing_missing_installs_nothing(self):
+    def test_setup_installs_nothing_on_complete_machine(self):
         for arguments in (["setup"], ["setup", "--peers", "all"]):
             self.assertEqual(self.call(*arguments), (0, [], []))
 
-    def test_root_installs_what_is_missing_after_saying_so(self):
+    def test_root_announces_and_installs_missing_packages(self):
         status, out, err = self.call("setup", MISSING="libtbb-dev ninja-build")
         self.assertEqual((status, out, len(err)), (0, [], 3), err)
         self.assertEqual(
             err[0],
-            "sennit: installing Debian packages for Sennit and the light peers: ninja-build libtbb-dev",
+            "sennit: installing Debian packages for Sennit and the light peers: "
+            "ninja-build libtbb-dev",
         )
         self.assertRegex(err[1], r"^apt-get .*update \[noninteractive\] \[\]$")
         self.assertRegex(
             err[2], r"^apt-get .*install -y .*ninja-build libtbb-dev \[noninteractive\] \[\]$"
         )
 
-    def test_all_peers_are_what_the_runtimes_declare(self):
+    def test_setup_of_all_peers_installs_declared_packages(self):
         status, _, err = self.call(
             "setup", "--peers", "all", MISSING="libcaf-dev libboost-coroutine-dev libtbb-dev"
         )
@@ -162,11 +167,12 @@ class Command(unittest.TestCase):
             [line for line in err if line.startswith("sennit: installing")],
             [
                 "sennit: installing Debian packages for Sennit and the light peers: libtbb-dev",
-                "sennit: installing Debian packages for the other peers: libboost-coroutine-dev libcaf-dev",
+                "sennit: installing Debian packages for the other peers: "
+                "libboost-coroutine-dev libcaf-dev",
             ],
         )
 
-    def test_full_run_installs_all_peers_and_other_runs_the_light_peers(self):
+    def test_full_run_installs_all_peers_and_other_runs_light_peers(self):
         for options, all_peers in (
             (["--full"], True),
             ([], False),
@@ -181,7 +187,7 @@ class Command(unittest.TestCase):
                 self.assertEqual(cli.main(["bench", *options]), 0)
                 install.setup.assert_called_once_with(all_peers)
 
-    def test_failure_to_install_charts_is_a_warning(self):
+    def test_failed_install_of_charts_is_warning(self):
         with (
             mock.patch("harness.charts.install", lambda: "no network"),
             contextlib.redirect_stderr(io.StringIO()) as err,
@@ -189,7 +195,7 @@ class Command(unittest.TestCase):
             install.install_charts()
         self.assertEqual(err.getvalue(), "sennit: RESULTS.html will have no charts: no network\n")
 
-    def test_python_is_installed_where_there_is_none(self):
+    def test_command_installs_missing_python(self):
         own = self.folder / "own"
         own.mkdir()
         (own / "sennit").write_bytes(Path(SENNIT).read_bytes())
@@ -204,7 +210,7 @@ class Command(unittest.TestCase):
         )
         text = (
             (own / "sennit").read_text().replace("/usr/bin/python3", "/nowhere/python3")
-        )  # as if it was not there
+        )  # behaves as if Python was missing
         (own / "sennit").write_text(text)
         done = subprocess.run(
             [bash, str(own / "sennit"), "list"],
@@ -217,7 +223,7 @@ class Command(unittest.TestCase):
         )
         self.assertIn("install -y --no-install-recommends python3", done.stderr)
 
-    def test_libraries_come_from_debian_packages_and_else_from_requirements(self):
+    def test_libraries_come_from_debian_packages_or_else_from_requirements(self):
         found = iter([None, "/usr/bin/python3"])
         with (
             mock.patch("harness.install.python_with_libraries", lambda: next(found)),
@@ -236,7 +242,7 @@ class Command(unittest.TestCase):
             self.assertEqual(install.ensure_libraries(), ".venv/bin/python")
             venv.assert_called_once()
 
-    def test_requirements_name_the_libraries_with_a_version(self):
+    def test_requirements_pin_version_of_every_library(self):
         pinned = [
             line.partition("==")
             for line in install.REQUIREMENTS.read_text().splitlines()
@@ -255,7 +261,7 @@ class Command(unittest.TestCase):
             any(line.startswith("apt-get") and "install -y" in line for line in err), err
         )
 
-    def test_without_rights_it_says_what_to_run(self):
+    def test_user_without_rights_is_told_command_to_run(self):
         status, _, err = self.call("setup", MISSING="libtbb-dev", USER_ID="1000", SUDO_WORKS="no")
         self.assertEqual(status, 1)
         self.assertTrue(
@@ -268,14 +274,14 @@ class Command(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("sennit: apt-get could not install: libtbb-dev", err)
 
-    def test_tests_install_only_what_they_need(self):
-        # `--list` names the stages and ends; the packages come before it, as for every other run of
-        # the tests.
+    def test_tests_install_only_packages_that_they_need(self):
+        # `--list` names the stages and ends. The command installs the packages first, as in every
+        # other run of the tests.
         status, _, err = self.call("test", "--list", MISSING="clang-19 libtbb-dev python3-venv")
         self.assertEqual(status, 0)
         self.assertIn("sennit: installing Debian packages for the tests: clang-19", err)
 
-    def test_ci_runs_the_tests_and_nothing_else(self):
+    def test_ci_runs_tests_and_nothing_else(self):
         lines = [
             line
             for line in (ROOT / ".ci" / "run").read_text().splitlines()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench compare`: paired ratios of two builds, ratios of medians of two files, and no
-difference where none is shown.
+"""Tests of `bench compare`: paired ratios of two builds, ratios of the medians of two files, and no
+verdict where the samples show no difference.
 """
 
 import json
@@ -20,7 +20,7 @@ from test_results import ABOUT, sample
 
 
 class Ratios(unittest.TestCase):
-    def test_within_blocks_a_slow_block_does_not_count(self):
+    def test_ratio_within_blocks_ignores_slow_block(self):
         theirs = {0: 1.0, 1: 2.0, 2: 4.0, 3: 1.0, 4: 8.0, 5: 2.0}
         ours = {block: 1.1 * seconds for block, seconds in theirs.items()}
         found = compare(ours, theirs)
@@ -29,21 +29,21 @@ class Ratios(unittest.TestCase):
             self.assertAlmostEqual(value, 1.1)
         self.assertTrue(
             compare_medians(list(ours.values()), list(theirs.values())).same
-        )  # unpaired: nothing shown
+        )  # unpaired samples show no difference
 
-    def test_fewer_than_six_common_blocks_cannot_tell(self):
+    def test_fewer_than_six_common_blocks_give_no_verdict(self):
         ours, theirs = dict.fromkeys(range(5), 2.0), dict.fromkeys(range(9), 1.0)
         self.assertEqual(compare(ours, theirs), (2.0, None, True))
         self.assertIsNone(compare(ours, theirs).same)
 
-    def test_without_common_blocks_it_is_that_of_the_medians(self):
+    def test_ratio_without_common_blocks_is_that_of_medians(self):
         self.assertEqual(
             compare(dict.fromkeys(range(6), 2.0), dict.fromkeys(range(6, 12), 1.0)),
             (2.0, (2.0, 2.0), False),
         )
         self.assertIsNone(compare({}, {0: 1.0}))
 
-    def test_verdicts(self):
+    def test_verdict_names_faster_side_or_no_difference(self):
         found = ((0.9, (0.88, 0.92)), (1.1, (1.05, 1.2)), (1.1, (0.9, 1.2)), (2.0, None))
         self.assertEqual(
             [verdict(Comparison(*one, True)) for one in found],
@@ -84,7 +84,7 @@ class Command(unittest.TestCase):
         )
         return str(path)
 
-    def test_two_files(self):
+    def test_compare_reports_ratio_of_two_files(self):
         first, second = (
             self.results("a", *[1.0, 1.01, 1.0] * 2),
             self.results("b", *[0.5, 0.51, 0.5] * 2),
@@ -97,7 +97,7 @@ class Command(unittest.TestCase):
         _, out, _ = call("bench", "compare", first, first)
         self.assertTrue(any(line.endswith("no difference shown") for line in out), out)
 
-    def test_of_few_samples_there_are_ratios_and_neither_intervals_nor_verdicts(self):
+    def test_few_samples_give_ratio_without_interval_or_verdict(self):
         _, out, _ = call(
             "bench", "compare", self.results("a", *[1.0] * 5), self.results("b", *[0.5] * 5)
         )
@@ -117,7 +117,7 @@ class Command(unittest.TestCase):
         program.chmod(0o755)
         return str(self.folder / name)
 
-    def test_two_builds_are_measured_in_the_same_blocks(self):
+    def test_compare_measures_two_builds_in_same_blocks(self):
         first, second = self.build("a", "good"), self.build("b", "good")
         with mock.patch("harness.compare.jobs_for", lambda *_: [("fib", "30")]):
             status, out, err = call(
@@ -130,7 +130,7 @@ class Command(unittest.TestCase):
         )
         self.assertTrue(any(line.startswith("the ratio within blocks") for line in out), out)
 
-    def test_a_build_that_fails_is_named(self):
+    def test_failing_build_is_named(self):
         first, second = self.build("a", "good"), self.build("b", "crash")
         with mock.patch("harness.compare.jobs_for", lambda *_: [("fib", "30")]):
             status, out, err = call(
@@ -141,7 +141,7 @@ class Command(unittest.TestCase):
             any("Sennit of b" in line and "Segmentation fault" in line for line in out), out
         )
 
-    def test_each_workload_is_measured_in_the_program_that_has_it(self):
+    def test_each_workload_runs_in_program_that_offers_it(self):
         first, second = self.build("a", "good"), self.build("b", "good")
         _, out, _ = call(
             "bench",
@@ -160,13 +160,13 @@ class Command(unittest.TestCase):
             self.assertTrue(any(f"holds neither {program}" in line for line in out), out)
         self.assertFalse(any("holds neither lab-sennit nor" in line for line in out), out)
 
-    def test_a_folder_with_neither_program_nor_package_is_a_reason(self):
+    def test_folder_with_neither_program_nor_package_gives_reason(self):
         with self.assertRaisesRegex(
             NotInstalled, "holds neither lab-sennit nor an installed Sennit"
         ):
             programs(self.folder, "sennit")
 
-    def test_bad_input_is_one_clear_line(self):
+    def test_bad_input_gives_one_clear_line(self):
         good = self.results("a", 1.0)
         Path(self.folder, "old.json").write_text(
             json.dumps({"format": "sennit-lab-results", "version": 99})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runtimes and workloads declare: a folder is all that a new one needs, and a mistake in it
-gets one clear line.
+"""Tests of the declarations of runtimes and workloads: a new runtime needs only a folder, and a
+mistake in it gives one clear line.
 """
 
 import subprocess
@@ -67,7 +67,7 @@ class Folders(unittest.TestCase):
         families = declared.families(self.lab)
         return families, declared.runtimes(families, self.lab)
 
-    def test_a_folder_is_all_that_a_new_runtime_and_a_new_family_need(self):
+    def test_new_runtime_and_new_family_need_only_folder(self):
         self.write(
             "workloads/jumps/jumps.toml", "[hop]\n" + text_of(RUN) + "[leap]\n" + text_of(RUN)
         )
@@ -89,7 +89,7 @@ class Folders(unittest.TestCase):
             ("hare", ("SPEED=high",)),
         )
 
-    def test_a_mistake_gets_one_clear_line_that_names_the_file(self):
+    def test_mistake_gives_one_clear_line_that_names_file(self):
         for message, changes in BAD_RUNTIMES.items():
             with self.subTest(message):
                 self.write("runtimes/hare/runtime.toml", text_of(HARE, changes))
@@ -114,11 +114,13 @@ class Folders(unittest.TestCase):
                     self.read()
                 (self.lab / place).unlink()
 
-    def test_the_program_ends_with_the_line(self):
+    def test_program_prints_line_and_fails(self):
         self.write("workloads/forks.toml", "[run]\n")
         code = (
-            f"from harness import declared; from pathlib import Path; declared.LAB = Path({str(self.lab)!r}); "
-            "declared.families.__defaults__ = (declared.LAB,); import runpy; runpy.run_module('harness', run_name='__main__')"
+            "from harness import declared; from pathlib import Path; "
+            f"declared.LAB = Path({str(self.lab)!r}); "
+            "declared.families.__defaults__ = (declared.LAB,); import runpy; "
+            "runpy.run_module('harness', run_name='__main__')"
         )
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT / "lab", text=True, capture_output=True
@@ -130,7 +132,7 @@ class Folders(unittest.TestCase):
 
 
 class TheLab(unittest.TestCase):
-    def test_every_folder_with_a_program_declares_itself_and_the_other_way_round(self):
+    def test_every_folder_with_program_declares_runtime_and_vice_versa(self):
         folders = {path.name for path in (ROOT / "lab" / "runtimes").iterdir() if path.is_dir()}
         self.assertEqual(folders - SHARED, set(RUNTIMES))
         for name, runtime in RUNTIMES.items():
@@ -140,17 +142,17 @@ class TheLab(unittest.TestCase):
                     (ROOT / "lab" / "runtimes" / (runtime.program or name) / source).is_file()
                 )
 
-    def test_every_workload_has_an_answer_and_a_runtime(self):
+    def test_every_workload_has_answer_and_runtime(self):
         for name, workload in WORKLOADS.items():
             with self.subTest(name):
                 self.assertIsInstance(expected(name, workload.small), int)
                 self.assertTrue(any(name in runtime.offers for runtime in RUNTIMES.values()))
 
-    def test_a_family_stands_for_its_workloads(self):
+    def test_family_contains_its_workloads(self):
         self.assertEqual(list(FAMILIES)[0], "forks")
         self.assertGreaterEqual(len(FAMILIES["savina"]), 12)
 
-    def test_list_tells_the_versions(self):
+    def test_list_prints_versions(self):
         builder = FakeBuilder({"onetbb": "good", "go": "good"})
         builder.versions = {"onetbb": "2021.8.0"}
         with mock.patch("harness.cli.Builder", lambda compiler: builder):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the port to .NET is built, with a stand-in for `dotnet`: which SDK it takes, what it calls, what it says where there is none."""
+"""Tests of the build of the port to .NET, with a stand-in for `dotnet`: the SDK that it chooses,
+the commands that it calls, and its message where there is no SDK.
+"""
 
 import json
 import os
@@ -13,7 +15,7 @@ from lab_case import ROOT
 PORT = ROOT / "lab" / "runtimes" / "dotnet"
 SDKS = ("3.1.102", "10.0.100", "8.0.404")
 FRAMEWORKS = ("10.0.1", "3.1.2", "8.0.11")
-# Says what it has, notes what it is called with, compiles into an empty file.
+# Prints its SDKs and frameworks, records its arguments, and compiles into an empty file.
 DOTNET = """#!/bin/bash
 case $1 in
     --list-sdks) for one in $SDKS; do echo "$one [$HOME_OF_ALL/sdk]"; done ;;
@@ -78,7 +80,7 @@ class Build(unittest.TestCase):
     def called(self):
         return (self.folder / "called").read_text().splitlines()
 
-    def test_the_newest_sdk_on_the_path_compiles_all_sources_without_asking_for_packages(self):
+    def test_newest_sdk_on_path_compiles_all_sources_without_packages(self):
         self.assertEqual(
             self.build(), ["version .NET 10.0.1 (SDK 10.0.100)", f"ok {self.out}/lab-dotnet"]
         )
@@ -98,7 +100,7 @@ class Build(unittest.TestCase):
             {"name": "Microsoft.NETCore.App", "version": "10.0.1"},
         )
 
-    def test_the_program_runs_in_it_with_a_heap_for_each_thread(self):
+    def test_program_runs_in_dotnet_with_heap_for_each_thread(self):
         self.build()
         for threads, server, heaps in (("1", "0", "1"), ("24", "1", "18")):
             with self.subTest(threads):
@@ -128,22 +130,22 @@ class Build(unittest.TestCase):
         )
         self.assertEqual((done.returncode, done.stderr), (1, "usage: WORKLOAD SIZE THREADS\n"))
 
-    def test_the_folder_of_dotnet_root_goes_before_the_path(self):
+    def test_dotnet_root_precedes_path(self):
         root = self.stand_in("root")
         self.build(DOTNET_ROOT=str(root.parent))
         self.assertEqual(self.called()[0], str(root))
         self.build(DOTNET_ROOT="/nonexistent")
         self.assertEqual(self.called()[0], str(self.dotnet))
 
-    def test_before_6_it_does_without_what_came_then(self):
+    def test_version_before_6_compiles_without_newer_features(self):
         self.assertEqual(
             self.build(SDKS="3.1.102", FRAMEWORKS="3.1.2")[0], "version .NET 3.1.2 (SDK 3.1.102)"
         )
         self.assertNotIn("-define:NET6_0_OR_GREATER", self.called())
 
-    def test_what_is_missing_is_said_in_one_line(self):
+    def test_missing_part_is_named_in_one_line(self):
         for reason, variables in (
-            ("has no SDK, only what runs programs", {"SDKS": ""}),
+            ("has no SDK, only a runtime", {"SDKS": ""}),
             ("has no Microsoft.NETCore.App", {"FRAMEWORKS": ""}),
             ("needs .NET Core 3.1 or newer, found 2.1.30", {"FRAMEWORKS": "2.1.30"}),
             ("dotnet cannot build it, see the log", {"STATUS": "1"}),

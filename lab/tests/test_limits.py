@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A runtime that misbehaves becomes a reason, and leaves nothing behind."""
+"""Tests of the limits: a runtime that misbehaves gives a reason, and leaves no process behind."""
 
 import errno
 import os
@@ -32,7 +32,7 @@ def once(behaviour, **limits):
 
 
 class Switches(unittest.TestCase):
-    def test_context_switches_of_the_child_are_counted(self):
+    def test_run_counts_context_switches_of_child(self):
         waits = run_limited(
             [
                 sys.executable,
@@ -55,12 +55,12 @@ class Limits(unittest.TestCase):
         environment.start()
         self.addCleanup(environment.stop)
 
-    def test_hanging_program_is_stopped_at_the_time_limit(self):
+    def test_time_limit_stops_hanging_program(self):
         with self.assertRaisesRegex(Failed, "did not finish within 0.5 s"):
             once("hang", time_limit=SHORT)
 
-    def test_children_of_a_hanging_program_are_stopped_with_it(self):
-        os.mkfifo(self.pid_file)  # reading it waits for the child
+    def test_limit_stops_children_of_hanging_program(self):
+        os.mkfifo(self.pid_file)  # reading the FIFO waits for the child
         children = []
 
         def watch_until_child_runs(*_):
@@ -72,19 +72,19 @@ class Limits(unittest.TestCase):
         self.assertEqual((outcome.limit, outcome.status), ("did not finish", -9))
         self.assertFalse(is_alive(children[0]))
 
-    def test_children_that_a_good_program_leaves_are_stopped(self):
+    def test_harness_stops_children_that_good_program_leaves(self):
         self.assertTrue(once("leave_child")["ok"])
         self.assertFalse(is_alive(int(self.pid_file.read_text())))
 
-    def test_memory_of_the_program_is_limited(self):
+    def test_memory_limit_stops_program(self):
         with self.assertRaisesRegex(Failed, "stopped at the memory limit of 150 MiB"):
             once("eat_memory", memory_limit_kib=LOW_KIB)
 
-    def test_memory_of_its_children_counts(self):
+    def test_memory_limit_counts_memory_of_children(self):
         with self.assertRaisesRegex(Failed, "stopped at the memory limit of 150 MiB"):
             once("eat_memory_in_child", memory_limit_kib=LOW_KIB)
 
-    def test_a_workload_may_have_a_memory_limit_of_its_own(self):
+    def test_workload_may_declare_its_own_memory_limit(self):
         for workload, limit in (("fib", MEMORY_LIMIT_KIB), ("fibers-blocked", 12 << 20)):
             with (
                 mock.patch("harness.execute.run_limited", side_effect=OSError) as run,
@@ -93,23 +93,23 @@ class Limits(unittest.TestCase):
                 run_once(fake("good"), "sennit", workload, "30", 1)
             self.assertEqual(run.call_args.args[2], limit)
 
-    def test_each_misbehaviour_has_its_reason(self):
+    def test_each_misbehaviour_gives_its_reason(self):
         for behaviour, reason in MISBEHAVIOURS.items():
             with self.subTest(behaviour), self.assertRaisesRegex(Failed, reason):
                 once(behaviour)
 
-    def test_program_that_cannot_be_started_is_a_reason(self):
+    def test_unstartable_program_gives_reason(self):
         with self.assertRaisesRegex(Failed, "cannot be started: No such file"):
             run_once(["/nonexistent/program"], "serial", "fib", "30", 1)
 
-    def test_wrong_answer_is_a_result_that_is_not_ok(self):
+    def test_wrong_answer_gives_result_that_is_not_ok(self):
         result = once("wrong")
         self.assertEqual((result["ok"], result["answer"]), (False, 832041))
 
-    def test_program_that_talks_much_is_not_held_up(self):
+    def test_long_error_output_does_not_block_program(self):
         self.assertTrue(once("talk")["ok"])
 
-    def test_what_a_program_prints_is_limited(self):
+    def test_output_limit_stops_program(self):
         for behaviour in ("talk_for_ever", "talk_too_much"):
             with (
                 self.subTest(behaviour),
@@ -117,13 +117,13 @@ class Limits(unittest.TestCase):
             ):
                 once(behaviour)
 
-    def test_a_full_disk_does_not_matter(self):
+    def test_run_survives_full_disk(self):
         with mock.patch(
             "tempfile.TemporaryFile", side_effect=OSError(errno.ENOSPC, "No space left on device")
         ):
             self.assertTrue(once("good")["ok"])
 
-    def test_interruption_ends_the_group(self):
+    def test_interruption_ends_process_group(self):
         with mock.patch("harness.limits._watch", side_effect=KeyboardInterrupt) as watch:
             with self.assertRaises(KeyboardInterrupt):
                 run_limited(fake("hang"))

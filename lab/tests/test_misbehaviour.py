@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever goes wrong with one runtime is a row with its reason, and the others survive: builds
-that break, programs that eat all memory or print garbage, missing tool chains, Ctrl-C in the
-middle, a full disk, no time left."""
+"""Tests of failures: each failure of one runtime is a row with its reason, and the other runtimes
+are measured. The failures are broken builds, programs that use up the memory or print garbage,
+missing tool chains, Ctrl-C in the middle, a full disk, and no time left.
+"""
 
 import contextlib
 import json
@@ -39,19 +40,21 @@ sys.path[:0] = [{lab!r}, {tests!r}]
 from unittest import mock
 from lab_case import FakeBuilder, without_installers
 from harness import cli
-with without_installers(), mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({{"serial": "good", "go": "hang_with_child"}})), \\
+builder = FakeBuilder({{"serial": "good", "go": "hang_with_child"}})
+with without_installers(), mock.patch("harness.bench_verbs.Builder", lambda compiler: builder), \\
         mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
-    sys.exit(cli.main(["bench", "--runtimes", "serial,go", "--reps", "1", "--seed", "1", "--out", {out!r}]))
+    sys.exit(cli.main(["bench", "--runtimes", "serial,go", "--reps", "1", "--seed", "1",
+                       "--out", {out!r}]))
 """
 
 
 def let_go(process, fifo):
-    """Whoever reads from the FIFO waits no longer than the process lives."""
+    """Releases a reader of the FIFO when the process ends."""
     process.wait()
     try:
         os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
     except OSError:
-        pass  # nobody waits
+        pass  # no reader waits
 
 
 class WithFolder(unittest.TestCase):
@@ -87,7 +90,7 @@ class WithFolder(unittest.TestCase):
 
 
 class Rows(WithFolder):
-    def test_a_program_that_eats_all_memory_and_one_that_prints_garbage_are_rows_and_the_others_survive(
+    def test_misbehaving_programs_are_rows_and_other_runtimes_are_measured(
         self,
     ):
         low = WORKLOADS | {"fib": replace(WORKLOADS["fib"], memory_limit_kib=LOW_KIB)}
@@ -111,7 +114,7 @@ class Rows(WithFolder):
             self.assertTrue(any(reason in line for line in out), out)
         self.assertEqual([len(cells[name]["samples"]) for name in ("serial", "sennit")], [1, 1])
 
-    def test_a_runtime_whose_build_breaks_is_a_row(self):
+    def test_runtime_with_broken_build_is_row(self):
         class Breaking(FakeBuilder):
             def command(self, name):
                 if name == "go":
@@ -125,7 +128,7 @@ class Rows(WithFolder):
         )
         self.assertIn("Go: not installed: does not build, see go.log", out)
 
-    def test_an_answer_that_is_no_text_is_a_row(self):
+    def test_undecodable_answer_is_row(self):
         status, _, err = self.bench(
             {"serial": "good", "go": "surrogate"}, "--runtimes", "serial,go"
         )
@@ -134,7 +137,7 @@ class Rows(WithFolder):
             (status, reason[:22], len(reason) < 200), (1, r"wrong answer '\ud800\u"[:22], True), err
         )
 
-    def test_a_full_disk_is_one_line_for_tables(self):
+    def test_full_disk_gives_seed_tables_one_clear_line(self):
         self.bench({"serial": "good"}, "--runtimes", "serial")
         status, out, err = call("bench", "seed-tables", str(self.folder), "--out", "/dev/full")
         self.assertEqual(
@@ -143,7 +146,7 @@ class Rows(WithFolder):
 
 
 class Builds(WithFolder):
-    def test_a_script_that_breaks_is_a_reason(self):
+    def test_broken_build_script_gives_reason(self):
         place = self.folder / "lab" / "runtimes" / "hare"
         place.mkdir(parents=True)
         with (
@@ -159,7 +162,7 @@ class Builds(WithFolder):
             (place / "build.sh").write_text("echo version 3; echo ok /bin/true")
             self.assertEqual(build_script("hare"), (["/bin/true"], "3"))
 
-    def test_a_script_that_does_not_end_is_a_reason_and_leaves_nothing_behind(self):
+    def test_endless_build_script_gives_reason_and_leaves_no_process(self):
         place = self.folder / "lab" / "runtimes" / "hare"
         place.mkdir(parents=True)
         (place / "build.sh").write_text(
@@ -176,12 +179,13 @@ class Builds(WithFolder):
         self.assertEqual((self.folder / "hare.log").read_text(), "begun\n")
         self.assertFalse(is_alive(int((self.folder / "child").read_text())))
 
-    def test_a_compiler_that_fails_is_a_reason(self):
+    def test_failing_compiler_gives_reason(self):
         cmake = self.folder / "cmake"
         for script, reason in (
             ("exit 1", "CMake failed, see .*configure.log"),
             (
-                '[ "$1" = -S ] || exit 1; mkdir -p "$4/lab"; printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"',
+                '[ "$1" = -S ] || exit 1; mkdir -p "$4/lab"; '
+                'printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"',
                 "does not build, see .*sennit.log",
             ),
         ):
@@ -195,11 +199,11 @@ class Builds(WithFolder):
                 mock.patch("sys.stderr"),
             ):
                 with self.subTest(reason), self.assertRaisesRegex(NotInstalled, reason):
-                    Cxx("sh").build("sennit")  # any program that is there will do
+                    Cxx("sh").build("sennit")  # any existing program will do
 
     def with_cmake(self, script):
-        """An environment in which this is CMake, and the file in which it notes how it was
-        called.
+        """Installs `script` as CMake for the test. Returns the file in which the script records
+        its calls.
         """
         calls = self.folder / "calls"
         (self.folder / "cmake").write_text(
@@ -218,14 +222,15 @@ class Builds(WithFolder):
         self.addCleanup(context.close)
         return calls
 
-    def test_a_peer_with_which_cmake_fails_is_a_row_and_the_others_survive(self):
+    def test_peer_that_breaks_cmake_is_row_and_other_peers_are_built(self):
         self.with_cmake("""
             for option; do case $option in
                 -DSENNIT_LAB_PROGRAMS=) exit 1 ;;
                 -DSENNIT_LAB_PROGRAMS=*taskflow*) echo taskflow >&2; exit 1 ;;
                 -DSENNIT_LAB_PROGRAMS=*) programs=${option#*=} ;;
             esac; done
-            mkdir -p "$4/lab"; echo "$programs" | tr ';' '\\n' | sed 's/$/\\tyes\\t\\t/' >"$4/lab/available.txt" """)
+            mkdir -p "$4/lab"
+            echo "$programs" | tr ';' '\\n' | sed 's/$/\\tyes\\t\\t/' >"$4/lab/available.txt" """)
         cxx = Cxx("sh")
         self.assertRegex(cxx.why_not("taskflow"), "^CMake fails with it, see .*taskflow.log$")
         self.assertIn("taskflow", (cxx.folder / "taskflow.log").read_text())
@@ -236,15 +241,16 @@ class Builds(WithFolder):
         ]
         self.assertEqual([name for name in others if cxx.why_not(name)], [])
 
-    def test_a_failure_of_cmake_is_found_once(self):
+    def test_failing_cmake_runs_once(self):
         calls = self.with_cmake("exit 1")
         cxx = Cxx("sh")
         for name in ("serial", "sennit", "taskflow"):
             with self.assertRaisesRegex(NotInstalled, "CMake failed, see .*configure.log"):
                 cxx.build(name)
-        self.assertEqual(len(calls.read_text().splitlines()), 2)  # with all, and with none but ours
+        # One call configures all programs, and the other one only those of Sennit.
+        self.assertEqual(len(calls.read_text().splitlines()), 2)
 
-    def test_what_a_former_build_kept_does_not_count(self):
+    def test_configuring_discards_cached_options_of_former_build(self):
         calls = self.with_cmake(
             'mkdir -p "$4/lab"; printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"'
         )
@@ -254,13 +260,13 @@ class Builds(WithFolder):
             calls.read_text(), "-DCMAKE_CXX_FLAGS=-pipe .*-U SENNIT_LAB_\\* -DSENNIT_LAB_PROGRAMS="
         )
 
-    def test_two_compilers_of_one_name_have_a_folder_each(self):
+    def test_two_compilers_of_one_name_have_separate_folders(self):
         (self.folder / "sh").symlink_to("/bin/true")
         usual = folder_of("sh")
         self.assertEqual((usual.name, folder_of(shutil.which("sh"))), ("sh", usual))
         self.assertRegex(folder_of(str(self.folder / "sh")).name, "^sh-[0-9a-f]{8}$")
 
-    def test_the_same_program_under_other_circumstances_is_built_by_its_script(self):
+    def test_runtime_with_program_of_another_runs_it_in_its_own_environment(self):
         other = replace(RUNTIMES["go"], name="hare", program="go", environment=("A=1",))
         with (
             mock.patch.dict(RUNTIMES, hare=other),
@@ -269,7 +275,7 @@ class Builds(WithFolder):
         ):
             self.assertEqual(Builder().command("hare"), ["env", "A=1", "/go"])
 
-    def test_every_language_says_which_tool_is_missing(self):
+    def test_every_build_script_names_missing_tool(self):
         for tool in ("bash", "dirname", "sed", "mkdir", "cp", "rm"):
             (self.folder / tool).symlink_to(shutil.which(tool))
         for name, runtime in RUNTIMES.items():
@@ -289,7 +295,7 @@ class Builds(WithFolder):
 
 
 class Interrupted(WithFolder):
-    def test_a_signal_in_the_middle_ends_the_run_and_keeps_what_there_is(self):
+    def test_signal_ends_run_and_keeps_results(self):
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             with self.subTest(number.name):
                 out, pid_file = self.folder / number.name, self.folder / f"{number.name}.pid"
@@ -305,7 +311,7 @@ class Interrupted(WithFolder):
                     env=os.environ | {"FAKE_PID_FILE": str(pid_file)},
                 )
                 threading.Thread(target=let_go, args=(process, pid_file)).start()
-                child = int(pid_file.read_text())  # waits until it runs
+                child = int(pid_file.read_text())  # waits until the child runs
                 process.send_signal(number)
                 _, err = process.communicate()
                 self.assertEqual(process.returncode, status, err)
@@ -323,15 +329,16 @@ sys.path[:0] = [{lab!r}, {tests!r}]
 from unittest import mock
 from lab_case import FakeBuilder, without_installers
 from harness import cli
-with without_installers(), mock.patch("harness.bench_verbs.Builder", lambda compiler: FakeBuilder({{"serial": "good"}})), \\
+builder = FakeBuilder({{"serial": "good"}})
+with without_installers(), mock.patch("harness.bench_verbs.Builder", lambda compiler: builder), \\
         mock.patch("harness.bench_verbs.jobs_for", lambda *_: [("fib", "30")]):
     sys.exit(cli.main(["bench", "--runtimes", "serial", "--reps", "1", "--out", {out!r}]))
 """
 
 
-class NobodyReads(WithFolder):
+class WithoutReader(WithFolder):
     def bench_into(self, stream, errors, **variables):
-        """The status of a bench with these streams."""
+        """Runs a bench with these streams, and returns its status."""
         text = ALONE.format(
             lab=str(ROOT / "lab"), tests=str(ROOT / "lab" / "tests"), out=str(self.folder)
         )
@@ -344,20 +351,20 @@ class NobodyReads(WithFolder):
         for name in ("RESULTS.md", "RESULTS.csv", "RESULTS.html"):
             self.assertTrue((self.folder / name).is_file(), name)
 
-    def test_a_pipe_without_a_reader_does_not_take_the_files(self):
+    def test_bench_writes_files_although_pipe_has_no_reader(self):
         read, write = os.pipe()
         os.close(read)
         with open(write, "wb") as pipe:
             self.assertEqual(self.bench_into(pipe, pipe), 0)
         self.whole()
 
-    def test_a_terminal_that_knows_few_letters_does_not_take_the_files(self):
+    def test_bench_writes_files_although_terminal_is_ascii(self):
         self.assertEqual(
             self.bench_into(subprocess.DEVNULL, subprocess.DEVNULL, PYTHONIOENCODING="ascii"), 0
         )
         self.whole()
 
-    def test_under_nohup_a_hangup_is_ignored(self):
+    def test_nohup_keeps_hangup_ignored(self):
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         self.addCleanup(signal.signal, signal.SIGHUP, before)
         self.assertEqual(call("run")[0], 2)
@@ -380,7 +387,7 @@ class Time(WithFolder):
         ):
             bench.run_plan(plan, FakeBuilder({name: "good" for name in there}), run)
 
-    def test_no_run_begins_after_the_budget_and_a_row_without_one_says_so(self):
+    def test_exhausted_budget_stops_runs_and_marks_rows_without_sample(self):
         run = Run()
         self.measured(
             run, self.plan(budget=60.0), mock.Mock(side_effect=[False, False, True, True])
@@ -395,7 +402,7 @@ class Time(WithFolder):
             (sorted(len(cell.samples) for cell in run.cells), run.state), ([1, 3], "complete")
         )
 
-    def test_what_was_measured_stays_when_its_runtime_is_gone(self):
+    def test_resume_keeps_samples_of_vanished_runtime(self):
         run = Run()
         self.measured(
             run, self.plan(budget=60.0), mock.Mock(side_effect=[False, False, True, True])
@@ -411,20 +418,20 @@ class Time(WithFolder):
         self.measured(run, self.plan(budget=60.0), lambda _: False, there=())
         self.assertEqual((first.status, len(first.samples), first.stopped), ("ok", 1, "gone"))
 
-    def test_within_the_budget_nothing_changes(self):
+    def test_ample_budget_changes_nothing(self):
         run = Run()
         self.measured(run, self.plan(budget=60.0), lambda _: False)
         self.assertEqual(
             ([len(cell.samples) for cell in run.cells], run.state), ([3, 3], "complete")
         )
 
-    def test_the_time_left_is_at_most_the_budget(self):
+    def test_forecast_is_at_most_budget(self):
         forecast = bench.Forecast([Cell("go", "fib", "30", 1)], self.plan(budget=60.0))
         forecast.took(forecast.cells[0], 1000.0)
         self.assertLessEqual(forecast.left(), 60.0)
         self.assertFalse(forecast.over())
 
-    def test_a_long_block_is_saved_each_minute(self):
+    def test_long_block_is_saved_each_minute(self):
         saved = []
         with (
             mock.patch("harness.bench.SAVE_EVERY", -1.0),
@@ -439,7 +446,7 @@ class Time(WithFolder):
             )
         self.assertEqual(len(saved), 3)  # after each run and after the block
 
-    def test_a_quick_run_has_a_budget_and_says_so(self):
+    def test_quick_run_has_budget_and_records_it(self):
         given = parsed("--quick", "--workloads", "all")
         self.assertEqual((given.budget, given.workloads), (options.QUICK_BUDGET, list(WORKLOADS)))
         self.assertEqual(parsed().budget, options.BUDGET)
@@ -455,7 +462,7 @@ class Time(WithFolder):
 
 
 class Pinning(WithFolder):
-    def test_a_run_has_as_many_cpus_as_workers(self):
+    def test_pinned_run_has_as_many_cpus_as_workers(self):
         if not shutil.which("taskset"):
             self.skipTest("taskset is not installed")
         command = bench.pinned(
@@ -463,7 +470,7 @@ class Pinning(WithFolder):
         )
         self.assertEqual(subprocess.run(command, text=True, capture_output=True).stdout, "1\n")
 
-    def test_every_runtime_is_pinned_the_same_way_and_the_results_say_so(self):
+    def test_every_runtime_is_pinned_equally_and_results_record_it(self):
         seen = []
 
         def once(command, runtime, workload, size, threads, time_limit):
@@ -487,7 +494,7 @@ class Pinning(WithFolder):
 
 
 class Full(WithFolder):
-    def test_it_holds_the_main_job_and_every_row_of_the_seed_tables(self):
+    def test_full_run_holds_main_job_and_every_row_of_seed_tables(self):
         given = parsed("--full", "--out", str(self.folder))
         run, plan, about, _ = bench_verbs._begin(given)
         keys = [

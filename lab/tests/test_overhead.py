@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench overhead`: what it computes from which runs. The figures themselves are for a quiet
-machine, not for tests.
+"""Tests of `bench overhead`: the runs that it makes, and the figures that it computes from them.
+The figures themselves need a quiet machine, so no test checks them.
 """
 
 import sys
@@ -14,7 +14,7 @@ from harness.execute import Failed
 
 class Overhead(unittest.TestCase):
     def measure(self, harness_seconds, bare_seconds):
-        """overheads() with runs that claim these times and take none."""
+        """Calls overheads() with runs that report these times and take no time."""
         clock = iter(range(1_000_000))
         with (
             mock.patch("harness.overhead.run_once", lambda *_: {"seconds": harness_seconds}),
@@ -23,13 +23,13 @@ class Overhead(unittest.TestCase):
         ):
             return overhead.overheads(["program"], 2, 6)
 
-    def test_it_is_the_ratio_of_what_the_programs_say_and_the_difference_of_the_walls(self):
+    def test_overhead_is_ratio_of_reported_times_and_difference_of_wall_times(self):
         (added, interval), (around, _) = self.measure(1.05, 1.0)
         for value in (added, *interval):
             self.assertAlmostEqual(value, 0.05)
         self.assertAlmostEqual(around, 0.0)
 
-    def test_both_ways_run_the_same_and_take_turns(self):
+    def test_both_ways_run_equal_commands_in_turns(self):
         order = []
         with (
             mock.patch(
@@ -45,12 +45,12 @@ class Overhead(unittest.TestCase):
         self.assertEqual([one[0] for one in order], ["harness", "bare", "bare", "harness"])
         self.assertEqual({tuple(map(str, one[1:])) for one in order}, {("fib", "39", "2")})
 
-    def test_a_bare_program_is_started_and_read(self):
+    def test_bare_program_is_started_and_read(self):
         self.assertEqual(overhead.bare(fake("good"))["answer"], 832040)
         with self.assertRaisesRegex(Failed, "failed"):
             overhead.bare([sys.executable, "-c", "raise SystemExit(3)"])
 
-    def test_what_cannot_be_measured_is_one_line(self):
+    def test_unmeasurable_overhead_gives_one_line(self):
         for behaviours, reason in (
             ({}, "no such library"),
             ({"sennit": "crash"}, "ended by signal 11"),
@@ -60,7 +60,7 @@ class Overhead(unittest.TestCase):
             self.assertEqual((status, out, len(err)), (1, [], 1))
             self.assertIn(reason, err[0])
 
-    def test_more_than_is_wanted_is_said_and_fails(self):
+    def test_excessive_overhead_is_reported_and_fails(self):
         quiet, loud = (
             ((0.001, (0.0, 0.002)), (0.004, (0.003, 0.005))),
             ((0.03, (0.02, 0.04)), (0.06, (0.05, 0.07))),

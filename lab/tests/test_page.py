@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RESULTS.html: what is in the file; and, in a real Chromium, filters, links, exports, keys,
-phones, without one request.
+"""Tests of RESULTS.html: the content of the file and, in a real Chromium, filters, links, exports,
+keys and phones. The page makes no request.
 """
 
 import json
@@ -26,12 +26,15 @@ except ImportError:
 CHROMIUM = shutil.which("chromium")
 WANTED = os.environ.get("SENNIT_BROWSER_TESTS") == "1"
 FLAGS = ["--no-sandbox", "--allow-file-access-from-files"]
-BARS = """() => [...document.querySelectorAll('#charts svg path')].filter(path => /^#(?!000)/.test(path.getAttribute('fill'))
-    && path.getAttribute('d').endsWith('Z')).map(path => path.getBoundingClientRect().width)"""  # their lengths, from the bottom
+# The lengths of the bars, from the bottom.
+BARS = """() => [...document.querySelectorAll('#charts svg path')]
+    .filter(path => /^#(?!000)/.test(path.getAttribute('fill'))
+        && path.getAttribute('d').endsWith('Z'))
+    .map(path => path.getBoundingClientRect().width)"""
 
 
 class File(unittest.TestCase):
-    def test_it_holds_everything_and_asks_for_nothing(self):
+    def test_page_holds_all_data_and_makes_no_request(self):
         text = page([example()], "/* library */ '</script>'")
         self.assertNotRegex(text, r"/\*\{")
         self.assertNotRegex(text, r"(src|href)=[\"']?(https?:)?//")
@@ -46,7 +49,7 @@ class File(unittest.TestCase):
             self.assertGreaterEqual(sum(len(cell["samples"]) for cell in big["cells"]), 50_000)
             self.assertLess(len(page([big], "x" * 1_130_000).encode()), 3_000_000)
 
-    def test_merging_by_command(self):
+    def test_page_command_merges_files(self):
         with tempfile.TemporaryDirectory() as folder:
             paths = [str(Path(folder, name)) for name in ("a.json", "b.json")]
             for path, cpu in zip(paths, ("One", "Two")):
@@ -70,8 +73,8 @@ class File(unittest.TestCase):
 @unittest.skipUnless(shutil.which("node"), "node is not on the PATH")
 class Whiskers(unittest.TestCase):
     def drawn(self, blocks, interval):
-        """(low and high of a row, how many whiskers are drawn) of a cell that says that it has
-        this interval.
+        """Returns (low and high of a row, number of whiskers drawn) for a cell that states this
+        interval.
         """
         cell = example(blocks)["cells"][0] | {"interval": interval}
         script = "".join(
@@ -80,13 +83,14 @@ class Whiskers(unittest.TestCase):
         )
         script += (
             f"const row = rowsOf({{cells: [{json.dumps(cell)}]}}, 'machine')[0];"
-            "console.log(JSON.stringify([row.low ?? null, row.high ?? null, intervals([[0, row.low, row.high]], true).data.length]));"
+            "console.log(JSON.stringify([row.low ?? null, row.high ?? null, "
+            "intervals([[0, row.low, row.high]], true).data.length]));"
         )
         done = subprocess.run(["node", "-e", script], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def test_of_fewer_than_six_samples_there_are_none_whatever_an_older_file_says(self):
+    def test_fewer_than_six_samples_have_no_whiskers_even_in_older_file(self):
         self.assertEqual(self.drawn(6, [1.0, 2.0]), [1.0, 2.0, 1])
         for blocks, interval in ((5, [1.0, 2.0]), (5, None)):
             self.assertEqual(self.drawn(blocks, interval), [None, None, 0])
@@ -95,7 +99,7 @@ class Whiskers(unittest.TestCase):
 @unittest.skipUnless(shutil.which("node"), "node is not on the PATH")
 class Data(unittest.TestCase):
     def said(self, script, data):
-        """What the script prints as JSON, with data.js and `data` at hand."""
+        """Runs the script after data.js and `data`, and returns the JSON that it prints."""
         text = (
             (ROOT / "lab" / "harness" / "page" / "data.js").read_text()
             + f"const data = {json.dumps(data)};"
@@ -105,7 +109,7 @@ class Data(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def test_a_broken_file_leaves_everything_as_it_was(self):
+    def test_broken_file_changes_nothing(self):
         good, broken = example(), [{"format": "sennit-lab-results", "version": 1}]
         for change in (
             lambda one: one.pop("machine"),
@@ -122,21 +126,23 @@ class Data(unittest.TestCase):
             const all = { files: [], rows: [], names: [] }, admitted = [];
             admit(all, data[0]);
             const before = JSON.stringify(all);
-            for (const results of data.slice(1)) try { admit(all, results); admitted.push(results); } catch (error) {}
+            for (const results of data.slice(1))
+                try { admit(all, results); admitted.push(results); } catch (error) {}
             console.log(JSON.stringify([admitted.length, before === JSON.stringify(all)]));"""
         self.assertEqual(self.said(script, [good, *broken]), [0, True])
 
-    def test_the_same_run_counts_once(self):
+    def test_repeated_run_counts_once(self):
         script = """
             const all = { files: [], rows: [], names: [] }, said = [];
-            for (const results of data) try { admit(all, results); } catch (error) { said.push(error.message); }
+            for (const results of data)
+                try { admit(all, results); } catch (error) { said.push(error.message); }
             console.log(JSON.stringify([all.files.length, said]));"""
         self.assertEqual(
             self.said(script, [example(), example(blocks=7), example(cpu="Another CPU")]),
             [2, ["its run is shown already"]],
         )
 
-    def test_samples_are_exported_one_by_one(self):
+    def test_every_sample_is_exported_as_one_line(self):
         results = example()
         script = """
             const table = tableOfSamples(rowsOf(data, "here"));
@@ -148,13 +154,20 @@ class Data(unittest.TestCase):
         )
         self.assertEqual({len(line) for line in lines}, {len(head)})
 
-    def test_the_columns_of_the_page_say_what_the_file_says(self):
+    def test_columns_of_page_equal_those_of_file(self):
         results = example()
-        results["cells"][2]["samples"].pop(3)  # no longer each block
+        results["cells"][2]["samples"].pop(3)  # the cell no longer has a sample of each block
         script = """
-            const [file, page] = data.map(results => { const all = { files: [], rows: [], names: [] }; admit(all, results); return all.rows; });
-            console.log(JSON.stringify([file, page].map(rows => [tableOfSamples(rows).lines, rows.map(row => [row.job, row.status, row.low, row.seconds,
-                row.high, row.memory, row.outliers, row.count, row.throughput, row.toBest, row.toSerial, row.speedup, row.reason ?? null])])));"""
+            const [file, page] = data.map(results => {
+                const all = { files: [], rows: [], names: [] };
+                admit(all, results);
+                return all.rows;
+            });
+            const columns = row => [row.job, row.status, row.low, row.seconds, row.high, row.memory,
+                row.outliers, row.count, row.throughput, row.toBest, row.toSerial, row.speedup,
+                row.reason ?? null];
+            console.log(JSON.stringify([file, page].map(
+                rows => [tableOfSamples(rows).lines, rows.map(columns)])));"""
         file, page = self.said(script, [results, _compact(results)])
         for wanted, got in zip(file[0] + file[1], page[0] + page[1], strict=True):
             for one, other in zip(wanted, got, strict=True):
@@ -163,25 +176,31 @@ class Data(unittest.TestCase):
                 else:
                     self.assertEqual(one, other)
 
-    def test_outliers_are_marked_in_a_chart_of_many_samples_too(self):
+    def test_chart_of_many_samples_marks_outliers(self):
         results = example(blocks=1000, jobs=(("fib", "39"),))
         draw = (ROOT / "lab" / "harness" / "page" / "draw.js").read_text()
         script = (
             draw
             + """
-            globalThis.document = {}; globalThis.getComputedStyle = () => ({ getPropertyValue: () => "" });
+            globalThis.document = {};
+            globalThis.getComputedStyle = () => ({ getPropertyValue: () => "" });
             const all = { files: [], rows: [], names: [] };
             admit(all, data);
-            const rows = all.rows.filter(row => row.seconds !== null), { series } = scatter("fib", rows, VIEW, all.names, false);
+            const rows = all.rows.filter(row => row.seconds !== null);
+            const { series } = scatter("fib", rows, VIEW, all.names, false);
             const marked = series.filter(one => one.symbol === "triangle").flatMap(one => one.data);
-            console.log(JSON.stringify([samplesIn(rows) > BIG, marked.length, rows.reduce((sum, row) => sum + row.outliers, 0)]));"""
+            console.log(JSON.stringify([samplesIn(rows) > BIG, marked.length,
+                rows.reduce((sum, row) => sum + row.outliers, 0)]));"""
         )
         many, marked, outliers = self.said(script.replace("VIEW", '{ unit: "seconds" }'), results)
         self.assertTrue(many and outliers)
         self.assertEqual(marked, outliers)
 
-    def test_a_picture_of_many_charts_is_smaller(self):
-        script = "console.log(JSON.stringify([scaleOfPicture(1000, 2000), scaleOfPicture(1000, 160000)]));"
+    def test_picture_of_many_charts_is_scaled_down(self):
+        script = (
+            "console.log(JSON.stringify([scaleOfPicture(1000, 2000), "
+            "scaleOfPicture(1000, 160000)]));"
+        )
         self.assertEqual(self.said(script, None), [2, 0.1])
 
 
@@ -191,7 +210,7 @@ class Library(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.place = Path(folder.name, "page")
 
-    def test_what_is_not_the_pinned_file_is_not_used(self):
+    def test_file_without_pinned_checksum_is_not_used(self):
         def npm(command, place):
             (place / charts.FILE).parent.mkdir(parents=True)
             (place / charts.FILE).write_text("something else")
@@ -207,7 +226,7 @@ class Library(unittest.TestCase):
             )
         self.assertIsNone(charts.echarts(self.place))
 
-    def test_failure_is_a_reason(self):
+    def test_failed_install_gives_reason(self):
         with (
             mock.patch(
                 "harness.charts._npm", lambda place: ["sh", "-c", "echo no network >&2; exit 1"]
@@ -235,8 +254,8 @@ class Browser(unittest.TestCase):
         cls.addClassCleanup(cls.chromium.close)
 
     def open(self, address="", file=None, **options):
-        """A new tab with the page, or that of another file, whose complaints and requests are
-        looked at when the test ends.
+        """Opens the page, or that of another file, in a new tab. When the test ends, it checks that
+        the page has printed no message and made no request.
         """
         context = self.chromium.new_context(accept_downloads=True, **options)
         tab = context.new_page()
@@ -259,7 +278,7 @@ class Browser(unittest.TestCase):
     def rows(self, tab):
         return tab.locator("#table tbody tr").count()
 
-    def test_every_view_draws(self):
+    def test_every_view_draws_charts(self):
         tab = self.open()
         for name in (
             "Ranking",
@@ -281,7 +300,7 @@ class Browser(unittest.TestCase):
                 tab.wait_for_function("document.querySelectorAll('#charts svg path').length > 5")
                 self.assertGreater(self.rows(tab), 3)
 
-    def test_filters_change_what_is_shown_and_the_address_keeps_them(self):
+    def test_filter_changes_table_and_address_keeps_it(self):
         tab = self.open("#view=time")
         whole = self.rows(tab)
         tab.get_by_label("Go", exact=True).uncheck()
@@ -302,7 +321,7 @@ class Browser(unittest.TestCase):
             arg=whole,
         )
 
-    def test_a_filter_by_model(self):
+    def test_filter_by_model_selects_workloads(self):
         jobs = (("fib", "39"), ("thread-ring", "1000"))
         strange = example(cpu="Another CPU")
         for cell in strange["cells"]:
@@ -319,28 +338,29 @@ class Browser(unittest.TestCase):
         for model in ("forks", "other"):
             tab.get_by_label(model, exact=True).uncheck()
         tab.wait_for_function(
-            "!location.hash.includes('forks') && document.querySelectorAll('#table tbody tr').length === 13"
+            "!location.hash.includes('forks') && "
+            "document.querySelectorAll('#table tbody tr').length === 13"
         )
         self.assertEqual(
             set(tab.locator("#table tbody tr td:nth-child(2)").all_inner_texts()),
             {"thread-ring(1000)"},
         )
 
-    def test_on_a_logarithmic_axis_a_longer_time_is_a_longer_bar(self):
+    def test_longer_time_is_longer_bar_on_logarithmic_axis(self):
         tab = self.open("#view=time&log=1&threads=1&threads=2&workload=fib")
         tab.wait_for_selector("#charts svg")
         lengths = tab.evaluate(BARS)
         times = tab.evaluate(
-            "() => all.rows.filter(row => row.workload === 'fib' && row.threads < 4 && row.seconds !== null).map(row => row.seconds)"
+            "() => all.rows.filter(row => row.workload === 'fib' && row.threads < 4 && "
+            "row.seconds !== null).map(row => row.seconds)"
         )
         self.assertLess(min(times), 1)
         self.assertEqual(len(lengths), len(times))
-        self.assertEqual(
-            lengths, sorted(lengths, reverse=True)
-        )  # the shortest time comes first, at the bottom the longest
+        # The shortest time comes first, and the longest time stands at the bottom.
+        self.assertEqual(lengths, sorted(lengths, reverse=True))
         self.assertGreater(lengths[-1], 20)
 
-    def test_the_chart_of_the_ranking_has_the_order_of_its_table(self):
+    def test_chart_of_ranking_has_order_of_table(self):
         results = example()
         results["cells"] = [
             cell
@@ -365,16 +385,17 @@ class Browser(unittest.TestCase):
         self.assertEqual(names[::-1], table)
         tab.get_by_label("logarithmic").uncheck()
         tab.wait_for_function(
-            "location.hash.includes('log=0') && all.plots[0].chart?.getOption().xAxis[0].type === 'value'"
+            "location.hash.includes('log=0') && "
+            "all.plots[0].chart?.getOption().xAxis[0].type === 'value'"
         )
 
-    def test_nothing_chosen_is_said(self):
+    def test_page_explains_empty_selection(self):
         self.assertIn(
             "Nothing is chosen",
             self.open("#view=time&runtime=Nobody").locator("#explanation").inner_text(),
         )
 
-    def test_sorting_by_keyboard(self):
+    def test_keyboard_sorts_table(self):
         tab = self.open("#view=time")
         tab.get_by_role("button", name="Median s").focus()
         tab.keyboard.press("Enter")
@@ -384,7 +405,7 @@ class Browser(unittest.TestCase):
         ]
         self.assertEqual(times, sorted(times))
 
-    def test_a_filter_keeps_the_focus(self):
+    def test_filter_keeps_focus(self):
         tab = self.open("#view=time")
         tab.get_by_label("Go", exact=True).focus()
         tab.keyboard.press("Space")
@@ -392,7 +413,7 @@ class Browser(unittest.TestCase):
             "document.activeElement.dataset.key === 'runtime=Go' && !document.activeElement.checked"
         )
 
-    def test_whatever_is_pressed_keeps_the_focus(self):
+    def test_pressed_control_keeps_focus(self):
         tab = self.open("#view=time")
         for key, then in (
             ("view=memory", "[aria-current][data-key='view=memory']"),
@@ -405,7 +426,7 @@ class Browser(unittest.TestCase):
                 tab.wait_for_selector(then)
                 tab.wait_for_function("key => document.activeElement.dataset.key === key", arg=key)
 
-    def test_a_picture_that_no_browser_draws_is_said(self):
+    def test_page_reports_picture_that_browser_cannot_draw(self):
         tab = self.open("#view=time")
         tab.evaluate("() => { HTMLCanvasElement.prototype.toBlob = done => done(null); }")
         tab.get_by_role("button", name="PNG", exact=True).click()
@@ -413,7 +434,7 @@ class Browser(unittest.TestCase):
             "document.getElementById('message').textContent.includes('too large for one PNG')"
         )
 
-    def test_exports(self):
+    def test_every_button_exports_its_format(self):
         tab = self.open("#view=samples")
         for button, begin in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"Runtime,Job")):
             with self.subTest(button), tab.expect_download() as download:
@@ -425,7 +446,7 @@ class Browser(unittest.TestCase):
         lines = (self.folder / "samples.csv").read_text().splitlines()
         self.assertEqual(len(lines) - 1, sum(len(cell["samples"]) for cell in example()["cells"]))
 
-    def test_other_machines_are_added_and_bad_files_refused(self):
+    def test_page_adds_other_machines_and_refuses_bad_files(self):
         save(example(cpu="Another CPU"), self.folder / "other.json")
         (self.folder / "old.json").write_text(
             json.dumps({"format": "sennit-lab-results", "version": 0})
@@ -449,7 +470,7 @@ class Browser(unittest.TestCase):
             self.assertIn(part, said)
         self.assertTrue(tab.get_by_label("Another CPU, 4 CPUs").is_checked())
 
-    def test_charts_far_away_are_drawn_late_but_exported(self):
+    def test_distant_charts_are_drawn_late_but_exported(self):
         path = self.folder / "many.html"
         write_page([example(jobs=[("fib", str(size)) for size in range(20, 40)])], path)
         tab = self.open("#view=time", path)
@@ -462,7 +483,7 @@ class Browser(unittest.TestCase):
         tab.locator(".chart").last.scroll_into_view_if_needed()
         tab.locator(".chart").last.locator("svg").wait_for()
 
-    def test_a_long_table_grows_and_is_exported_whole(self):
+    def test_long_table_grows_and_is_exported_whole(self):
         path = self.folder / "long.html"
         write_page([example(jobs=[("fib", str(size)) for size in range(20, 60)])], path)
         tab = self.open("#view=time", path)
@@ -476,14 +497,14 @@ class Browser(unittest.TestCase):
         tab.evaluate("document.querySelector('#table > button').click()")
         tab.wait_for_function("document.querySelectorAll('#table tbody tr').length === 520")
 
-    def test_sorting_leaves_the_charts_alone(self):
+    def test_sorting_keeps_charts(self):
         tab = self.open("#view=time")
         tab.evaluate("document.querySelector('.chart').dataset.kept = 'yes'")
         tab.get_by_role("button", name="Median s").click()
         tab.wait_for_selector("th[aria-sort=ascending]")
         self.assertEqual(tab.locator("[data-kept]").count(), 1)
 
-    def test_light_and_dark(self):
+    def test_button_switches_between_light_and_dark(self):
         back = "getComputedStyle(document.body).backgroundColor"
         light, dark = (self.open(color_scheme=scheme) for scheme in ("light", "dark"))
         self.assertNotEqual(light.evaluate(back), dark.evaluate(back))
@@ -491,26 +512,29 @@ class Browser(unittest.TestCase):
         light.wait_for_function("document.documentElement.dataset.theme === 'dark'")
         self.assertEqual(light.evaluate(back), dark.evaluate(back))
 
-    def test_heads_stand_above_their_text(self):
+    def test_heads_are_aligned_with_their_columns(self):
         tab = self.open("#view=time")
         tab.wait_for_selector("#table td")
-        align = "index => ['th', 'td'].map(name => getComputedStyle(document.querySelectorAll(`#table ${name}`)[index]).textAlign)"
+        align = (
+            "index => ['th', 'td'].map(name => "
+            "getComputedStyle(document.querySelectorAll(`#table ${name}`)[index]).textAlign)"
+        )
         self.assertEqual(
             [tab.evaluate(align, index) for index in (0, 1, 2)],
             [["left", "left"], ["left", "left"], ["right", "right"]],
         )
 
-    def test_it_fits_a_phone(self):
+    def test_page_fits_phone(self):
         tab = self.open("#view=time", viewport={"width": 360, "height": 740}, has_touch=True)
         self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), 360)
 
-    def test_reasons_are_text(self):
+    def test_reasons_are_shown_as_text(self):
         tab = self.open()
         self.assertIn(
             "not found below citor_ROOT <b>", tab.locator("#missing li").first.text_content()
         )
 
-    def test_without_charts_there_are_tables(self):
+    def test_page_without_charts_shows_tables(self):
         path = self.folder / "plain.html"
         path.write_text(page([example()], None), encoding="utf-8")
         tab = self.open(file=path)

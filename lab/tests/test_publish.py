@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench publish`: the committed set of results, and what is made from it, without a word about
-the machine's folders.
+"""Tests of `bench publish`: the committed set of results and the files made from it, which name no
+folder of the machine.
 """
 
 import json
@@ -75,7 +75,7 @@ class Publish(unittest.TestCase):
         save(found, self.given / "RESULTS.json")
         return call("bench", "publish", str(self.given), "--root", str(self.root))
 
-    def test_the_set_is_written_and_can_be_read_back(self):
+    def test_publish_writes_set_that_can_be_read_back(self):
         self.assertEqual(
             self.publish(results()),
             (0, ["written: docs/results, README.md, docs/seed-tables.md"], []),
@@ -92,7 +92,7 @@ class Publish(unittest.TestCase):
             (self.root / "docs" / "seed-tables.md").read_text(),
         )
 
-    def test_no_folder_of_the_machine_is_named(self):
+    def test_published_set_names_no_folder_of_machine(self):
         self.publish(results())
         for path in self.root.glob("docs/**/*.*"):
             with self.subTest(path.name):
@@ -105,7 +105,7 @@ class Publish(unittest.TestCase):
             (self.root / "docs" / "results" / "RESULTS.md").read_text(),
         )
 
-    def test_the_readme_has_the_figures_between_its_marks(self):
+    def test_readme_has_figures_between_its_marks(self):
         self.publish(results())
         readme = (self.root / "README.md").read_text()
         for line in (
@@ -121,9 +121,9 @@ class Publish(unittest.TestCase):
         self.publish(results())
         self.assertEqual(
             (self.root / "README.md").read_text(), readme
-        )  # written twice it is the same
+        )  # a second call writes an equal file
 
-    def test_the_picture_is_an_image_with_a_bar_for_each_runtime(self):
+    def test_picture_has_bar_for_each_runtime(self):
         self.publish(results())
         svg = tree.parse(self.root / "docs" / "results" / "figures.svg").getroot()
         bars = [one for one in svg if one.tag.endswith("rect")]
@@ -138,7 +138,7 @@ class Publish(unittest.TestCase):
             )
         )
 
-    def test_bad_input_is_one_clear_line_and_changes_nothing(self):
+    def test_bad_input_gives_one_clear_line_and_changes_nothing(self):
         nothing = results()
         nothing["cells"] = nothing["cells"][-1:]
         big = results()
@@ -159,7 +159,7 @@ class Publish(unittest.TestCase):
         self.assertIn("README.md has no lines", err[0])
         self.assertFalse((self.root / "docs" / "results").exists())
 
-    def test_the_projects_readme_has_the_marks(self):
+    def test_readme_of_project_has_marks(self):
         from harness.build import ROOT
         from harness.publish import with_figures
 
@@ -167,7 +167,7 @@ class Publish(unittest.TestCase):
 
 
 class Committed(unittest.TestCase):
-    def test_what_is_committed_can_be_read(self):
+    def test_committed_results_can_be_read(self):
         from harness.build import ROOT
 
         place = ROOT / "docs" / "results"

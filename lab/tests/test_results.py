@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RESULTS.json: what is written satisfies its schema, what is read back is judged, an
-interruption loses nothing.
+"""Tests of RESULTS.json: written results satisfy their schema, the lab checks a file that it reads
+back, and an interruption loses no sample.
 """
 
 import copy
@@ -72,17 +72,17 @@ def example():
 
 
 class About(unittest.TestCase):
-    def test_the_compiler_is_named_as_it_was_called(self):
+    def test_compiler_is_named_as_it_was_called(self):
         self.assertEqual(machine.machine("g++")["compiler_command"], "g++")
 
-    def test_flags_are_those_that_the_compiler_gets(self):
+    def test_flags_are_those_of_compiler_command(self):
         with mock.patch.dict(os.environ, SENNIT_LAB_BUILD="", CXXFLAGS="-pipe"):
             flags = machine.machine("g++")["flags"]
         self.assertIn("-march=native", flags)
         self.assertTrue(flags.startswith("-pipe -O3"), flags)
         self.assertNotIn("$", flags)
 
-    def test_flags_of_a_folder_that_is_taken_as_it_is_are_those_that_it_was_told(self):
+    def test_flags_of_given_build_folder_come_from_its_cache(self):
         with (
             tempfile.TemporaryDirectory() as folder,
             mock.patch.dict(os.environ, SENNIT_LAB_BUILD=folder),
@@ -90,7 +90,8 @@ class About(unittest.TestCase):
             self.assertIsNone(machine.machine("g++")["flags"])
             Path(folder, "CMakeCache.txt").write_text(
                 "// a remark\nCMAKE_BUILD_TYPE:STRING=Release\nCMAKE_CXX_FLAGS:STRING=-g\n"
-                "CMAKE_CXX_FLAGS_RELEASE:STRING=-O3 -DNDEBUG\nSENNIT_LAB_FLAGS:STRING=-O1;-DNDEBUG\n"
+                "CMAKE_CXX_FLAGS_RELEASE:STRING=-O3 -DNDEBUG\n"
+                "SENNIT_LAB_FLAGS:STRING=-O1;-DNDEBUG\n"
             )
             self.assertEqual(machine.machine("g++")["flags"], "-g -O3 -O1 -DNDEBUG")
 
@@ -104,7 +105,7 @@ class File(unittest.TestCase):
         self.run_, self.plan = example()
         self.results = document(self.run_, self.plan, ABOUT)
 
-    def test_it_satisfies_its_schema(self):
+    def test_written_results_satisfy_schema(self):
         schema = json.loads(SCHEMA.read_text())
         jsonschema.Draft202012Validator.check_schema(schema)
         jsonschema.validate(json.loads(json.dumps(self.results)), schema)
@@ -116,7 +117,7 @@ class File(unittest.TestCase):
         )
         self.assertEqual([block["noisy"] for block in self.results["blocks"]], [False] * 5 + [True])
 
-    def test_what_is_read_back_can_go_on(self):
+    def test_restored_run_equals_saved_run(self):
         save(self.results, self.path)
         run, plan, about = restore(load(self.folder))
         self.assertEqual((plan, about, run.blocks), (self.plan, ABOUT, self.run_.blocks))
@@ -125,7 +126,7 @@ class File(unittest.TestCase):
         )
         self.assertEqual(run.cells[1].reason, "did not finish within 5 s")
 
-    def test_an_interval_takes_six_samples_in_every_file_and_in_older_ones(self):
+    def test_interval_needs_six_samples_in_new_and_older_files(self):
         for count, interval, shown, low in (
             (6, [1.0, 9.0], "| 1.025 | 1.000 to 9.000 |", "1.0"),
             (5, None, "| 1.020 | 1.000 to 1.040 (range) |", ""),
@@ -139,13 +140,14 @@ class File(unittest.TestCase):
                 self.assertIn(shown, (self.folder / "RESULTS.md").read_text())
                 with open(self.folder / "RESULTS.csv", newline="") as file:
                     self.assertEqual(next(csv.DictReader(file))["low_seconds"], low)
-                written["cells"][0]["interval"] = [1.0, 1.04]  # as the lab of before wrote it
+                # Older versions of the lab wrote an interval of fewer samples.
+                written["cells"][0]["interval"] = [1.0, 1.04]
                 save(written, self.path)
                 self.assertEqual(
                     load(self.path)["cells"][0]["interval"], interval and tuple(interval)
                 )
 
-    def test_each_bad_file_is_one_clear_line(self):
+    def test_bad_file_gives_one_clear_line(self):
         def broken(change):
             results = copy.deepcopy(self.results)
             change(results)
@@ -206,7 +208,7 @@ class File(unittest.TestCase):
         with self.assertRaisesRegex(UsageError, "No such file"):
             load(self.folder / "nothing.json")
 
-    def test_what_this_lab_does_not_have_is_not_resumed(self):
+    def test_resume_refuses_unknown_runtime_workload_or_size(self):
         for change, message in (
             ({"runtime": "hare"}, "no runtime is called 'hare'"),
             ({"workload": "hop"}, "no workload is called 'hop'"),
@@ -221,7 +223,7 @@ class File(unittest.TestCase):
                 self.assertEqual((status, out, len(err)), (2, [], 1))
                 self.assertIn(message, err[0])
 
-    def test_full_disk_is_one_clear_line_and_leaves_the_former_file(self):
+    def test_full_disk_leaves_former_results(self):
         save(self.results, self.path)
         before = self.path.read_text()
         (self.folder / "RESULTS.json.new").symlink_to("/dev/full")
@@ -232,7 +234,7 @@ class File(unittest.TestCase):
         )
         self.assertEqual(self.path.read_text(), before)
 
-    def test_no_file_is_half_written(self):
+    def test_full_disk_leaves_every_former_file(self):
         for name in ("RESULTS.md", "RESULTS.csv", "RESULTS.html", "SEED-TABLES.md"):
             with self.subTest(name):
                 (self.folder / name).write_text("former")
@@ -241,14 +243,14 @@ class File(unittest.TestCase):
                     write_files(self.run_, self.plan, ABOUT, self.folder)
                 self.assertEqual((self.folder / name).read_text(), "former")
 
-    def test_what_cannot_be_written_leaves_the_former_file_and_no_other(self):
+    def test_unwritable_results_leave_only_former_file(self):
         save(self.results, self.path)
         with self.assertRaises(UnicodeEncodeError):
             save(self.results | {"state": "\ud800"}, self.path)
         self.assertEqual(list(self.folder.iterdir()), [self.path])
         self.assertEqual(load(self.path)["state"], "complete")
 
-    def test_latest_leads_to_a_run_from_its_first_block_on(self):
+    def test_latest_leads_to_run_from_first_block(self):
         with mock.patch("harness.report.RESULTS", self.folder):
             for name in ("one", "two"):
                 (self.folder / name).mkdir()
@@ -258,7 +260,7 @@ class File(unittest.TestCase):
             sorted(path.name for path in self.folder.iterdir()), ["latest", "one", "two"]
         )
 
-    def test_a_full_disk_takes_the_files_and_not_the_table(self):
+    def test_full_disk_loses_files_but_not_table(self):
         (self.folder / "RESULTS.md").symlink_to("/dev/full")
         with (
             mock.patch(
@@ -274,7 +276,7 @@ class File(unittest.TestCase):
         )
         self.assertTrue(any(line.startswith("plain function") for line in out), out)
 
-    def test_many_workloads_are_several_tables_each_with_the_runtimes_that_have_them(self):
+    def test_many_workloads_make_several_tables_of_runtimes_that_offer_them(self):
         cells = [
             Cell("sennit", name, "8", 1, [sample(1.0)])
             for name in ("fib", "skynet", "nqueens", "matmul")
@@ -304,30 +306,30 @@ class StopRule(unittest.TestCase):
     def stopped(self, seconds, plan=PLAN):
         return enough(Cell("sennit", "fib", "30", 1, [sample(value) for value in seconds]), plan)
 
-    def test_a_precise_cell_stops_at_the_least(self):
+    def test_precise_cell_stops_at_least_samples(self):
         self.assertEqual([self.stopped([1.0] * count) for count in (5, 6)], [None, "precise"])
 
-    def test_without_an_interval_nothing_is_precise(self):
+    def test_cell_without_interval_is_not_precise(self):
         plan = Plan([], [], [], None, 0, 1.0, cell_budget=10.0, least=2, most=15, precision=0.02)
         self.assertEqual(
             [self.stopped([1.0] * count, plan) for count in (2, 5, 6)], [None, None, "precise"]
         )
 
-    def test_every_plan_asks_for_samples_enough_for_an_interval(self):
+    def test_every_plan_asks_for_enough_samples_for_interval(self):
         for arguments in ((), ("--quick",), ("--full",)):
             self.assertGreaterEqual(bench_verbs._plan(parsed(*arguments)).least, FEWEST)
         self.assertGreaterEqual(min(bench.LEAST, seed_measure.LEAST), FEWEST)
 
-    def test_a_wide_cell_goes_on_to_the_most(self):
+    def test_wide_cell_continues_to_most_samples(self):
         wide = list(itertools.islice(itertools.cycle([0.1, 0.2, 0.3]), 15))
         self.assertEqual(
             [self.stopped(wide[:count]) for count in (6, 14, 15)], [None, None, "most"]
         )
 
-    def test_a_slow_cell_stops_at_its_budget(self):
+    def test_slow_cell_stops_at_its_budget(self):
         self.assertEqual(self.stopped([11.0]), "budget")
 
-    def test_repetitions_fix_the_number(self):
+    def test_repetitions_option_fixes_number_of_samples(self):
         plan = Plan([], [], [], 3, 0, 1.0)
         self.assertEqual(
             [self.stopped([1.0] * count, plan) for count in (2, 3)], [None, "repetitions"]
@@ -362,7 +364,7 @@ class Interruption(unittest.TestCase):
         ):
             bench.run_plan(Plan(**self.PLAN), builder, run)
 
-    def test_what_was_measured_is_kept_and_the_rest_follows_in_the_same_order(self):
+    def test_resumed_run_keeps_samples_and_order(self):
         whole, parts = Run(), Run()
         self.measured(whole)
         with self.assertRaises(KeyboardInterrupt):
@@ -384,7 +386,7 @@ class Interruption(unittest.TestCase):
         self.assertEqual(*places)
         self.assertEqual(len(places[0]), 9)
 
-    def test_a_run_goes_on_with_the_same_commit_and_machine_only(self):
+    def test_run_resumes_only_with_same_commit_and_machine(self):
         with tempfile.TemporaryDirectory() as folder:
             run, plan = example()
             run.state = "interrupted"
@@ -402,7 +404,7 @@ class Interruption(unittest.TestCase):
                     self.assertEqual((status, out, len(err)), (2, [], 1))
                     self.assertIn(f"the run began with {key} another, and this is ", err[0])
 
-    def test_the_command_writes_what_there_is_and_says_how_to_go_on(self):
+    def test_interrupted_command_saves_results_and_names_resume_command(self):
         with tempfile.TemporaryDirectory() as folder:
             builder = FakeBuilder({"serial": "good", "go": "good"})
             with (
@@ -438,13 +440,13 @@ class Interruption(unittest.TestCase):
 
 
 class Shown(unittest.TestCase):
-    def test_time_left_in_words(self):
+    def test_time_left_is_shown_in_words(self):
         self.assertEqual(
             [progress.in_words(value) for value in (None, 0.2, 30, 600, 7200)],
             ["", "about 1 s left", "about 30 s left", "about 10 min left", "about 2.0 h left"],
         )
 
-    def test_forecast_counts_what_is_left_of_each_cell(self):
+    def test_forecast_counts_remaining_samples_of_each_cell(self):
         cells = [
             Cell("go", "fib", "30", 1, [sample(1.0)]),
             Cell("rayon", "fib", "30", 1, [sample(1.0)]),
@@ -452,12 +454,13 @@ class Shown(unittest.TestCase):
         forecast = bench.Forecast(cells, Plan([], [], [], 3, 0, 1.0))
         self.assertIsNone(forecast.left())
         forecast.took(cells[0], 2.0)
-        self.assertEqual(forecast.left(), 2 * 2.0 + 2 * 2.0)  # the other one is taken to be as slow
+        # The forecast assumes that the other cell is as slow.
+        self.assertEqual(forecast.left(), 2 * 2.0 + 2 * 2.0)
         forecast.took(cells[1], 4.0)
         cells[0].stopped = "budget"
         self.assertEqual(forecast.left(), 2 * 4.0)
 
-    def test_quiet_form_has_a_line_a_block_and_one_for_each_failure(self):
+    def test_quiet_log_has_line_for_each_block_and_failure(self):
         stream = io.StringIO()
         shown = progress.Shown(5, quiet=True, stream=stream)
         shown.block(1)
@@ -471,14 +474,14 @@ class Shown(unittest.TestCase):
 
 
 class Sentinel(unittest.TestCase):
-    def test_it_takes_time_on_every_cpu_and_leaves_no_process(self):
+    def test_sentinel_takes_time_and_leaves_no_process(self):
         self.assertGreater(sentinel(1000), 0)
 
-    def test_without_processes_there_is_none(self):
+    def test_sentinel_without_fork_gives_nothing(self):
         with mock.patch("os.fork", side_effect=OSError):
             self.assertIsNone(sentinel(1000))
 
-    def test_a_block_beside_a_slow_sentinel_is_noisy(self):
+    def test_block_beside_slow_sentinel_is_noisy(self):
         blocks = [{"sentinel": times} for times in ([1.0, 1.0], [1.0, 1.3], [1.1, 1.0], [])]
         mark_noisy(blocks)
         self.assertEqual([block["noisy"] for block in blocks], [False, True, False, False])

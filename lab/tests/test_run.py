@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`run` and `list`: the line of JSON that scripts rely on, and one clear line for everything
-that goes wrong.
+"""Tests of `run` and `list`: the line of JSON on which scripts rely, and one clear line for each
+failure.
 """
 
 import json
@@ -26,7 +26,7 @@ KEYS = [
 BAD_INPUT = {
     "run": "required",
     "run serial": "required",
-    "run nobody fib": "no runtime is called 'nobody'",
+    "run unknown fib": "no runtime is called 'unknown'",
     "run serial fob": "no workload is called 'fob'",
     "run serial fib abc": "size must be a number",
     "run serial fib 51": "size must be a number from 0 to 50",
@@ -35,7 +35,9 @@ BAD_INPUT = {
     "run serial nqueens 0": "size must be a number from 1 to 16",
     "run serial matmul 33": "power of two",
     "run serial uts T2": "size must be one of T1, T3, TT",
-    "run serial skynet-channel": "serial has no skynet-channel; it has: fib, skynet, nqueens, matmul, uts",
+    "run serial skynet-channel": (
+        "serial has no skynet-channel; it has: fib, skynet, nqueens, matmul, uts"
+    ),
     "run sennit-fiber fib": "sennit-fiber has no fib; it has: skynet-channel",
     "run boost-fiber select-two": "boost-fiber has no select-two",
     "run sennit-fiber skynet-channel 1001": "power of ten",
@@ -52,15 +54,19 @@ BAD_INPUT = {
     "run sennit fib --time-limit 0": "--time-limit must be a number of seconds",
     "run sennit fib --time-limit nan": "--time-limit must be a number of seconds",
     "run sennit fib --time-limit inf": "--time-limit must be a number of seconds",
-    "run sennit fib --compiler no-such-compiler": "the compiler 'no-such-compiler' is not installed",
+    "run sennit fib --compiler no-such-compiler": (
+        "the compiler 'no-such-compiler' is not installed"
+    ),
     "list everything": "unrecognized arguments: everything",
     "list --compiler no-such-compiler": "the compiler 'no-such-compiler' is not installed",
     "bench fib": "invalid choice: 'fib'",
     "bench --quickly": "unrecognized arguments: --quickly",
     "bench --workloads fib,": "no workload is called ''",
     "bench --workloads fibers,": "no workload is called ''",
-    "bench --runtimes sennit-fiber": "none of the runtimes sennit-fiber has one of the workloads fib",
-    "bench --runtimes nobody": "no runtime is called 'nobody'",
+    "bench --runtimes sennit-fiber": (
+        "none of the runtimes sennit-fiber has one of the workloads fib"
+    ),
+    "bench --runtimes unknown": "no runtime is called 'unknown'",
     "bench --threads 1,0": "--threads must be a number",
     "bench --reps 0": "--reps must be a number from 1 to 1000",
     "bench --reps ²": "--reps must be a number",
@@ -75,7 +81,7 @@ def run_fakes(behaviours, *arguments):
 
 
 class BadInput(unittest.TestCase):
-    def test_each_gets_one_clear_line_and_status_2(self):
+    def test_bad_input_gives_one_clear_line_and_status_2(self):
         for text, message in BAD_INPUT.items():
             with self.subTest(text):
                 status, out, err = call(*text.split())
@@ -85,7 +91,7 @@ class BadInput(unittest.TestCase):
 
 
 class Run(unittest.TestCase):
-    def test_line_has_the_keys_of_the_contract_in_order(self):
+    def test_line_has_keys_of_contract_in_order(self):
         status, out, err = run_fakes(
             {"sennit": "good"}, "run", "sennit", "fib", "30", "--threads", "3"
         )
@@ -113,7 +119,7 @@ class Run(unittest.TestCase):
             },
         )
 
-    def test_workloads_of_fibers_keep_the_same_contract(self):
+    def test_fiber_workloads_keep_contract(self):
         status, out, _ = run_fakes(
             {"sennit-fiber": "good"},
             "run",
@@ -125,7 +131,7 @@ class Run(unittest.TestCase):
         )
         self.assertEqual((status, list(json.loads(out[0]))), (0, KEYS))
 
-    def test_size_of_uts_is_a_name(self):
+    def test_size_of_uts_is_name(self):
         _, out, _ = run_fakes({"sennit": "good"}, "run", "sennit", "uts")
         self.assertEqual(json.loads(out[0])["size"], "T1")
 
@@ -133,14 +139,14 @@ class Run(unittest.TestCase):
         _, out, _ = run_fakes({"serial": "good"}, "run", "serial", "fib", "30", "--threads", "8")
         self.assertEqual(json.loads(out[0])["threads"], 1)
 
-    def test_wrong_answer_prints_the_line_and_fails(self):
+    def test_wrong_answer_prints_line_and_fails(self):
         status, out, err = run_fakes({"sennit": "wrong"}, "run", "sennit", "fib", "30")
         self.assertEqual(
             (status, len(out), err), (1, 1, ["sennit: sennit fib(30): wrong answer 832041"])
         )
         self.assertIs(json.loads(out[0])["ok"], False)
 
-    def test_failures_print_one_clear_line_and_no_result(self):
+    def test_failure_prints_one_clear_line_and_no_result(self):
         for behaviours, message in (
             ({"sennit": "crash"}, "Segmentation fault"),
             ({"sennit": "refuse"}, "no threads left"),
@@ -162,7 +168,7 @@ class Run(unittest.TestCase):
 
 
 class List(unittest.TestCase):
-    def test_each_runtime_is_available_or_has_a_reason(self):
+    def test_each_runtime_is_available_or_has_reason(self):
         status, out, _ = run_fakes({"serial": "good"}, "list")
         self.assertEqual(status, 0)
         self.assertTrue(any(line.split() == ["serial", "C++", "available"] for line in out), out)

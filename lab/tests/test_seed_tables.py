@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/seed-tables.md: every row has a figure or a reason, and each figure is that of the right
-cell in the right unit.
+"""Tests of docs/seed-tables.md: every row has a figure or a reason, and each figure is that of the
+right cell in the right unit.
 """
 
 import tempfile
@@ -37,7 +37,7 @@ def table_of(title):
 
 
 class Description(unittest.TestCase):
-    def test_every_row_names_what_the_lab_has_or_a_reason(self):
+    def test_every_row_names_existing_cell_or_reason(self):
         for table in seed_tables.tables():
             self.assertLessEqual({"title", "source", "machine", "rows"}, set(table))
             if "of" in table:
@@ -68,7 +68,7 @@ class Description(unittest.TestCase):
                             self.assertEqual(WORKLOADS[row["workload"]].check(size), size)
                         self.assertEqual("smaller" in row and table["per"] == "size", False)
 
-    def test_every_table_shows_sennit_or_says_why_not(self):
+    def test_every_table_but_last_shows_sennit(self):
         for table in seed_tables.tables()[:-1]:
             self.assertTrue(
                 any(row.get("runtime", "").startswith("sennit") for row in table["rows"]),
@@ -83,7 +83,7 @@ class Figures(unittest.TestCase):
             table, next(row for row in table["rows"] if row["name"] == name), documents
         )
 
-    def test_units(self):
+    def test_figures_are_in_unit_of_table(self):
         results = measured(
             "glibc",
             cell("go", "skynet-channel", "1000000", 2, 0.5),
@@ -100,7 +100,7 @@ class Figures(unittest.TestCase):
             self.here("C∀: context switch", "Sennit fibers: yield", results)[0], "1000"
         )
 
-    def test_a_smaller_size_stands_for_one_that_did_not_finish(self):
+    def test_smaller_size_replaces_unfinished_size(self):
         title, name = "ThreadRing: 503 actors, 50 million hops", "CAF"
         failed = Cell("caf", "thread-ring", "50000000", 2)
         failed.stop("DNF", "did not finish within 20 s")
@@ -119,7 +119,7 @@ class Figures(unittest.TestCase):
             ["20.00", "20.00 to 20.00 (range), 2 runs"],
         )
 
-    def test_an_interval_takes_six_runs(self):
+    def test_interval_needs_six_runs(self):
         for runs, shown in (
             (1, "1 run"),
             (5, "250.0 to 254.0 (range), 5 runs"),
@@ -134,7 +134,7 @@ class Figures(unittest.TestCase):
             )
             self.assertEqual(self.here("fib(39)", "Sennit", measured("glibc", one))[1], shown)
 
-    def test_means_of_ratios_to_the_best(self):
+    def test_table_of_means_averages_ratios_to_best(self):
         four = (("skynet", "8"), ("fib", "39"), ("nqueens", "14"), ("matmul", "2048"))
         cells = [
             cell(name, *job, 2, time)
@@ -148,14 +148,15 @@ class Figures(unittest.TestCase):
         self.assertEqual(rows["tbb"], ["tbb", "2.79", "2.50", "–", "2"])
         self.assertEqual(rows["rayon"][2], "no: no figure for skynet(8), nqueens(14), matmul(2048)")
 
-    def test_all_threads_are_the_most_that_the_machine_has_cpus_for(self):
+    def test_all_threads_means_most_threads_within_cpu_count(self):
         results = measured(
             "glibc", *(cell("sennit", "fib", "39", threads, 1.0 / threads) for threads in (1, 2, 8))
         )
-        self.assertEqual(self.here("fib(39)", "Sennit", results)[2], "2")  # of two CPUs
+        # The machine has two CPUs.
+        self.assertEqual(self.here("fib(39)", "Sennit", results)[2], "2")
         self.assertEqual(self.here("fib(39)", "Sennit, 1 worker", results)[2], "1")
 
-    def test_reasons(self):
+    def test_missing_figure_gives_reason(self):
         failed = Cell("libfork", "fib", "39", 2)
         failed.stop("not installed", "not found below libfork_ROOT")
         results = measured("glibc", failed)
@@ -171,7 +172,7 @@ class Figures(unittest.TestCase):
             "no: not measured: the results hold no rayon fib(39)",
         )
 
-    def test_no_cell_is_empty_without_a_reason(self):
+    def test_empty_cell_gives_reason(self):
         text = seed_tables.markdown([measured()])
         rows = [
             line
@@ -207,20 +208,21 @@ class Command(unittest.TestCase):
                 "bench", "seed-tables", "--measure", self.folder, "--out", self.out, *arguments
             )
 
-    def test_measuring_and_writing(self):
+    def test_measure_option_measures_rows_and_writes_tables(self):
         status, said, err = self.measure({"sennit": "good", "go": "crash"}, "--reps", "2")
         self.assertEqual((status, said), (0, [f"written: {self.out}"]), err)
         self.assertEqual([one["status"] for one in load(self.folder)["cells"]], ["ok", "DNF"])
         self.assertIn("## fib(39)", Path(self.out).read_text())
         for name in ("RESULTS.md", "RESULTS.csv", "RESULTS.html", "SEED-TABLES.md"):
             self.assertTrue(Path(self.folder, name).is_file(), name)
-        status, said, err = self.measure({}, "--reps", "2")  # again: there is nothing left to do
+        # A second call has nothing left to do.
+        status, said, err = self.measure({}, "--reps", "2")
         self.assertEqual(
             (status, said, err),
             (0, [f"written: {self.out}"], [f"{self.folder} is complete; nothing to measure"]),
         )
 
-    def test_what_was_interrupted_goes_on(self):
+    def test_interrupted_measurement_resumes(self):
         with mock.patch("harness.bench._run_block", side_effect=KeyboardInterrupt):
             status, _, err = self.measure({"sennit": "good", "go": "good"}, "--reps", "2")
         self.assertEqual(
@@ -228,7 +230,8 @@ class Command(unittest.TestCase):
             (
                 130,
                 [
-                    f"sennit: interrupted; ./sennit bench seed-tables --measure {self.folder} goes on",
+                    "sennit: interrupted; "
+                    f"./sennit bench seed-tables --measure {self.folder} goes on",
                     "sennit: interrupted",
                 ],
             ),
@@ -241,7 +244,7 @@ class Command(unittest.TestCase):
             ("complete", [2, 2]),
         )
 
-    def test_it_goes_on_with_the_compiler_that_it_began_with(self):
+    def test_resumed_measurement_keeps_its_compiler(self):
         with (
             mock.patch("harness.bench._run_block", side_effect=KeyboardInterrupt),
             mock.patch.dict("os.environ", CXX="c++"),
@@ -259,7 +262,7 @@ class Command(unittest.TestCase):
             self.measure({}), (2, [], ["sennit: the compiler 'no-such-compiler' is not installed"])
         )
 
-    def test_without_time_left_rows_say_so_and_the_next_call_goes_on(self):
+    def test_exhausted_budget_marks_rows_and_next_call_continues(self):
         with mock.patch("harness.bench.Forecast.over", side_effect=[False, False, True, True]):
             status, _, err = self.measure(
                 {"sennit": "good", "go": "good"}, "--reps", "1", "--budget", "1"
@@ -273,12 +276,13 @@ class Command(unittest.TestCase):
         self.assertEqual(results["state"], "interrupted")
         self.assertEqual(
             err[-1],
-            f"sennit: no time was left for 1 row; ./sennit bench seed-tables --measure {self.folder} goes on",
+            "sennit: no time was left for 1 row; "
+            f"./sennit bench seed-tables --measure {self.folder} goes on",
         )
         status, _, err = self.measure({"sennit": "good", "go": "good"})
         self.assertEqual([one["reason"] for one in load(self.folder)["cells"]], [None, None], err)
 
-    def test_smaller_sizes_follow_where_a_row_did_not_finish(self):
+    def test_unfinished_row_is_measured_at_smaller_size(self):
         seen = []
 
         def once(command, runtime, workload, size, threads, time_limit):
@@ -308,7 +312,7 @@ class Command(unittest.TestCase):
             "| CAF | – | 10.00 | 1 run of 5,000,000, scaled | 2 |", Path(self.out).read_text()
         )
 
-    def test_smaller_sizes_also_follow_what_failed_before_an_interruption(self):
+    def test_row_that_failed_before_interruption_is_measured_at_smaller_size(self):
         failed = Cell("caf", "thread-ring", "50000000", 2)
         failed.stop("DNF", "did not finish within 20 s")
         run, plan = (
@@ -348,7 +352,7 @@ class Command(unittest.TestCase):
             },
         )
 
-    def test_bad_input_is_one_clear_line(self):
+    def test_bad_input_gives_one_clear_line(self):
         save(measured(), Path(self.folder, "RESULTS.json"))
         for arguments, message in (
             ((), "takes results files"),

@@ -19,7 +19,7 @@ from harness.table import four_digits
 
 
 class Stats(unittest.TestCase):
-    def test_interval_holds_the_ratio_of_the_medians(self):
+    def test_interval_holds_ratio_of_medians(self):
         ours, theirs = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5], [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
         low, high = ratio_interval(ours, theirs)
         self.assertLessEqual(low, median(ours) / median(theirs))
@@ -29,13 +29,13 @@ class Stats(unittest.TestCase):
     def test_interval_of_constant_samples_is_their_ratio(self):
         self.assertEqual(ratio_interval([3.0] * 6, [2.0] * 6), (1.5, 1.5))
 
-    def test_interval_stays_within_the_extreme_ratios(self):
+    def test_interval_stays_within_extreme_ratios(self):
         ours, theirs = [1.0, 5.0, 2.0, 3.0, 9.0, 4.0], [4.0, 2.0, 8.0, 6.0, 3.0, 5.0]
         low, high = ratio_interval(ours, theirs)
         self.assertGreaterEqual(low, min(ours) / max(theirs))
         self.assertLessEqual(high, max(ours) / min(theirs))
 
-    def test_same_samples_give_the_same_interval(self):
+    def test_equal_samples_give_equal_intervals(self):
         ours, theirs = [1.0, 1.5, 1.2, 1.1, 1.4, 1.3], [1.3, 1.0, 1.6, 1.2, 1.1, 1.5]
         self.assertEqual(ratio_interval(ours, theirs), ratio_interval(ours, theirs))
 
@@ -47,7 +47,7 @@ class Stats(unittest.TestCase):
             True,
         )
 
-    def test_separate_samples_show_a_difference_both_ways(self):
+    def test_separate_samples_show_difference_both_ways(self):
         fast, slow = [1.00, 1.01, 1.02, 1.01, 1.00, 1.01], [1.10, 1.11, 1.12, 1.13, 1.10, 1.11]
         self.assertIs(compare_medians(fast, slow).same, False)
         self.assertIs(compare_medians(slow, fast).same, False)
@@ -57,7 +57,7 @@ class Stats(unittest.TestCase):
             self.assertIsNone(median_interval([1.0] * count))
         self.assertEqual(median_interval([3.0, 1.0, 6.0, 2.0, 5.0, 4.0]), (1.0, 6.0))
 
-    def test_interval_of_the_median_leaves_out_as_many_samples_as_the_table_of_the_sign_test_says(
+    def test_interval_of_median_omits_samples_as_sign_test_table_does(
         self,
     ):
         for count, left_out in (
@@ -72,7 +72,7 @@ class Stats(unittest.TestCase):
         ):
             self.assertEqual(median_interval(range(count)), (left_out, count - 1 - left_out), count)
 
-    def test_intervals_hold_what_they_are_of_in_95_of_100_cases(self):
+    def test_interval_holds_median_in_95_of_100_cases(self):
         seed, trials = 3, 2000
         for count in range(FEWEST, 16):
             with self.subTest(count, seed=seed):
@@ -83,26 +83,26 @@ class Stats(unittest.TestCase):
                 ]
                 self.assertGreater(
                     sum(low <= 1 <= high for low, high in found), 0.94 * trials
-                )  # chance: two standard deviations
+                )  # the margin for chance is two standard deviations
 
-    def test_relative_width(self):
+    def test_relative_width_is_half_interval_over_median(self):
         self.assertEqual(
             [relative_width([2.0] * count) for count in (0, 1, 5, 6)],
             [math.inf, math.inf, math.inf, 0.0],
         )
         self.assertEqual(relative_width([1.0, 2.0, 2.0, 2.0, 2.0, 3.0]), 0.5)
 
-    def test_outliers_need_something_usual(self):
+    def test_outlier_needs_deviating_usual_samples(self):
         self.assertEqual(outliers([1.0, 1.01, 0.99, 1.0, 1.02, 5.0]), [False] * 5 + [True])
         self.assertEqual(outliers([1.0, 9.0, 1.0]), [False] * 3)
         self.assertEqual(outliers([]), [])
 
-    def test_too_few_samples_of_one_cannot_tell(self):
+    def test_too_few_samples_of_one_side_give_no_verdict(self):
         for few in range(1, FEWEST):
             self.assertEqual(compare_medians([1.0] * few, [2.0] * FEWEST), (0.5, None, False))
             self.assertIsNone(compare_medians([1.0] * FEWEST, [2.0] * few).same)
 
-    def test_few_blocks_in_common_hide_no_verdict(self):
+    def test_few_common_blocks_fall_back_to_unpaired_verdict(self):
         ours, theirs = (
             {block: 1.0 + block / 100 for block in range(7)},
             {block: 2.0 + block / 100 for block in range(4, 11)},
@@ -111,7 +111,7 @@ class Stats(unittest.TestCase):
         self.assertTrue(compare(ours, {block: 2.0 for block in range(1, 8)}).paired)
         self.assertEqual(compare(ours, {4: 2.0, 5: 2.0})[1:], (None, True))
 
-    def test_four_significant_digits(self):
+    def test_figures_have_four_significant_digits(self):
         shown = {
             0.0: "0.000",
             0.000012346: "0.00001235",
@@ -124,8 +124,8 @@ class Stats(unittest.TestCase):
 
 
 class BeforeScipy(unittest.TestCase):
-    """The formulae that this lab had before scipy, on fixed data: published figures stay
-    comparable.
+    """Compares with the formulae that this lab had before it used scipy, on fixed data, so that
+    published figures stay comparable.
     """
 
     SAMPLES = [
@@ -134,7 +134,7 @@ class BeforeScipy(unittest.TestCase):
         for rng in [random.Random(seed)]
     ]
 
-    def test_interval_of_the_median_is_equal(self):
+    def test_interval_of_median_equals_former_formula(self):
         for count in range(FEWEST, 400):
             ways = itertools.accumulate(math.comb(count, heads) for heads in range(count))
             left_out = (
@@ -142,22 +142,21 @@ class BeforeScipy(unittest.TestCase):
             )
             self.assertEqual(median_interval(range(count)), (left_out, count - 1 - left_out), count)
 
-    def test_outliers_are_equal(self):
+    def test_outliers_equal_those_of_former_formula(self):
         def marks(samples):
             middle = median(samples)
             deviation = median(abs(value - middle) for value in samples) / 0.6745
             return [abs(value - middle) / deviation > 3.5 for value in samples]
 
-        self.assertEqual(
-            outliers([1.0] * 5 + [9.0]), [False] * 6
-        )  # nothing deviates, so that nothing is usual
+        # No usual sample deviates, so there is no scale for an outlier.
+        self.assertEqual(outliers([1.0] * 5 + [9.0]), [False] * 6)
         for samples in self.SAMPLES:
             spiked = [*samples, 3.0, 0.2]
             self.assertEqual(outliers(spiked), marks(spiked))
 
-    def test_interval_of_a_ratio_differs_by_the_chance_of_the_resampling_only(self):
-        """Other random numbers give other resamples. The ends move as they do between two seeds
-        of the old formula.
+    def test_interval_of_ratio_differs_from_former_only_by_resampling(self):
+        """Other random numbers give other resamples. The ends of the interval differ as much as
+        they do between two seeds of the former formula.
         """
 
         def interval(ours, theirs, seed):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness's types are right, where mypy is installed in .venv: `.venv/bin/pip install -r
+"""Tests of the types of the harness. They need mypy in .venv: `.venv/bin/pip install -r
 lab/requirements-dev.txt`.
 """
 
@@ -24,12 +24,12 @@ def with_mypy():
             ):
                 return python
         except OSError:
-            pass  # there is no .venv
+            pass  # without .venv there is no mypy
     return None
 
 
 class Types(unittest.TestCase):
-    def test_types_are_right(self):
+    def test_harness_passes_type_check(self):
         python = with_mypy()
         if not python:
             self.skipTest("mypy is not installed in .venv")

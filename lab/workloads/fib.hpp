@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fib: the naive recursion, no cutoff. Measures what a fork costs: the work of a node is one
-// addition.
+// fib: the naive recursion without a cutoff. It measures the cost of a fork, since the work of a
+// node is one addition.
 #pragma once
 
 #include "runtime_base.hpp"

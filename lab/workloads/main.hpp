@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workloads of forks, and the program that runs them.
 //
-// A runtime supplies a class with: a constructor from the number of threads; `run(f)`, which calls
-// f where forks are possible and returns its result; `both(f, g)`, `all(f, g, h, i)`,
-// `sum<Most>(count, f)`: the forms of a fork that the workloads need (Most: an upper bound of
-// count, 0 if there is none).
+// A runtime supplies a class with a constructor from the number of threads and these members:
+//
+//   run(f)                   calls f where forks are possible, and returns the result of f
+//   both(f, g), all(f, g, h, i), sum<Most>(count, f)
+//                            the forms of a fork that the workloads need; Most is an upper bound of
+//                            count, or 0 if there is none
 #pragma once
 
 #include "fib.hpp"

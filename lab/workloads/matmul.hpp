@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul: C += A * B on integers by quadrants, two groups of four with a join between, down to 32
-// x 32.
+// matmul: C += A * B on integers by quadrants: two groups of four products with a join between the
+// groups, down to leaves of 32 x 32.
 //
-// A and B are all ones, so every element of C must be n. The three matrices are made inside the
-// timed region, by the thread that enters the runtime, as in the suite that this workload comes
-// from. Each begins on a page: where malloc puts them depends on what the program asked for before,
-// and the leaf, the same instructions everywhere, takes up to 1.2 times as long by their place
-// alone.
+// A and B hold only ones, so every element of C must be n. The thread that enters the runtime makes
+// the three matrices inside the timed region, as in the suite that this workload comes from. Each
+// matrix begins on a page. Without that, malloc would place a matrix by the program's earlier
+// requests, and the leaf, with equal instructions in all runtimes, takes up to 1.2 times as long by
+// the placement alone.
 #pragma once
 
 #include "runtime_base.hpp"
@@ -36,8 +36,8 @@ struct matmul {
             throw std::invalid_argument("size must be a power of two, not '" + size + "'");
     }
 
-    // Nobody else writes or reads what it writes: as the slices of the port to Rust say, which is
-    // faster for it.
+    // No other task writes or reads the elements of c that this leaf writes. The slices of the Rust
+    // port tell its compiler that, and make the port faster, so `__restrict` does it here.
     [[gnu::noinline]] static void multiply_leaf(const int* __restrict a, const int* __restrict b,
                                                 int* __restrict c, int n, int stride) {
         for (int i = 0; i < n; ++i)

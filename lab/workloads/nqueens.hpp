@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nqueens: all ways to put n queens on a board, one task for each legal move; the board travels by
-// value.
+// nqueens: counts all ways to place n queens on a board, with one task for each legal move. The
+// board is passed by value.
 #pragma once
 
 #include "runtime_base.hpp"
@@ -13,8 +13,8 @@ struct nqueens {
     static constexpr int largest = 16;
     static constexpr std::array<std::int64_t, largest + 1> answers = {
         1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512};
-    // Nodes of the search tree, the root included: partial boards on which no queen attacks
-    // another.
+    // The number of nodes of the search tree, the root included. A node is a partial board on which
+    // no queen attacks another queen.
     static constexpr std::array<std::int64_t, largest + 1> nodes = {
         1,    2,     3,      6,      17,      54,       153,       552,       2057,
         8394, 35539, 166926, 856189, 4674890, 27358553, 171129072, 1141190303};
@@ -35,9 +35,10 @@ struct nqueens {
         return true;
     }
 
-    // Writes the rows in which a queen may stand in this column, and says how many they are.
-    // Unrolled, so that each row has branches of its own for the processor to learn: LLVM does so
-    // by itself, for the programs in Rust, too, GCC does not (0.88 of the time).
+    // Writes the rows in which a queen may stand in this column, and returns their number. The loop
+    // is unrolled, so that the processor can predict the branches of each row separately. LLVM
+    // unrolls it without a pragma, also in the Rust programs. GCC does not, and the pragma reduces
+    // the time to 0.88.
     template <std::size_t N>
     [[gnu::always_inline]] static std::size_t moves_at(int column, const board<N>& queens,
                                                        std::array<char, N>& moves) {

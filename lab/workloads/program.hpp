@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program around a runtime: `PROGRAM WORKLOAD SIZE THREADS` runs one workload once to warm up
+// The program around a runtime. `PROGRAM WORKLOAD SIZE THREADS` runs one workload once to warm up
 // and once timed, and prints one line of JSON (lab/README.md). `main.hpp` has the workloads of
-// forks, `fibers/main.hpp` those of fibers.
+// forks, and `fibers/main.hpp` those of fibers.
 #pragma once
 
 #include "runtime_base.hpp"
@@ -27,8 +27,8 @@ inline double cpu_seconds() {
     return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// The process's own high-water mark. (rusage's would start with that of the program which started
-// us.)
+// The high-water mark of this process. (The mark of rusage would start at that of the program which
+// started this process.)
 inline long peak_rss_kib() {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
@@ -36,7 +36,7 @@ inline long peak_rss_kib() {
     return -1;
 }
 
-// A workload enters the runtime as a whole, unless it has something to do outside first.
+// A workload enters the runtime as a whole, unless it has work to do outside the runtime first.
 template <class R, class W>
 std::int64_t enter(R& runtime, const W& workload) {
     if constexpr (requires { workload.run_in(runtime); })
@@ -45,7 +45,7 @@ std::int64_t enter(R& runtime, const W& workload) {
         return runtime.run([&] { return workload.run(); });
 }
 
-// Tells a runtime that very many fibers will be blocked at once, each with a stack.
+// Tells a runtime that very many fibers will be blocked at the same time, each with a stack.
 struct many_blocked {};
 
 template <class R, class W>
@@ -57,7 +57,7 @@ R runtime_for(unsigned threads) {
         return R(threads);
 }
 
-// What a workload says besides: `, "name": number` …
+// The additional figures that a workload reports: `, "name": number` …
 template <class W>
 std::string extra_of(const W& workload) {
     if constexpr (requires { workload.extra(); })
@@ -83,8 +83,8 @@ int measure(const W& workload, unsigned threads) {
     return answer == workload.expected() ? 0 : 1;
 }
 
-// A table is a class with `run(name, size, threads)`: the status, or nothing if it has no workload
-// of that name.
+// A table is a class with `run(name, size, threads)`, which returns the exit status, or nothing if
+// the table has no workload of that name.
 template <class... Tables>
 int program(int argc, char** argv) {
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all workloads share: sizes from the command line.
+// Reads the size of a workload from the command line.
 #pragma once
 
 #include <array>

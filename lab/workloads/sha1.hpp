@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-1 of up to 55 bytes (one block), for the random numbers of UTS, which are defined by it (FIPS
-// 180-4).
+// SHA-1 of up to 55 bytes (one block). UTS defines its random numbers by SHA-1 (FIPS 180-4).
 #pragma once
 
 #include <array>
@@ -17,10 +16,10 @@ inline digest sha1(const std::uint8_t* bytes, std::size_t length) {
     std::array<std::uint8_t, 64> block{};
     std::memcpy(block.data(), bytes, length);
     block[length] = 0x80;
-    block[62] = static_cast<std::uint8_t>(length >> 5); // its length in bits
+    block[62] = static_cast<std::uint8_t>(length >> 5); // the message length in bits
     block[63] = static_cast<std::uint8_t>(length << 3);
 
-    std::array<std::uint32_t, 16> w; // word i of the schedule lies at i mod 16
+    std::array<std::uint32_t, 16> w; // word i of the schedule is w[i mod 16]
     for (std::size_t i = 0; i < 16; ++i)
         w[i] = std::uint32_t{block[4 * i]} << 24 | std::uint32_t{block[4 * i + 1]} << 16 |
                std::uint32_t{block[4 * i + 2]} << 8 | block[4 * i + 3];
@@ -28,7 +27,7 @@ inline digest sha1(const std::uint8_t* bytes, std::size_t length) {
     constexpr std::array<std::uint32_t, 5> start = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476,
                                                     0xC3D2E1F0};
     auto [a, b, c, d, e] = start;
-    // Unrolled, so that nothing but arithmetic is left: 0.4 to 0.5 of the time.
+    // Unrolled, so that only arithmetic is left, which takes 0.4 to 0.5 of the time.
 #pragma GCC unroll 80
     for (std::size_t i = 0; i < 80; ++i) {
         if (i >= 16)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// skynet: a tree of ten children a node; leaves return their number, nodes the sum. Size is the
-// depth (8: 10^8 leaves).
+// skynet: a tree with ten children for each inner node. Leaves return their number, and inner nodes
+// the sum of their children. Size is the depth (8: 10^8 leaves).
 #pragma once
 
 #include "runtime_base.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree that only
-// its random numbers know. T1 is a geometric tree of fixed shape, T3 a binomial one with long thin
-// branches, TT a tiny one for tests.
+// UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree whose
+// shape follows from its random numbers alone. T1 is a geometric tree of fixed shape, T3 a binomial
+// tree with long thin branches, and TT a tiny tree for tests.
 #pragma once
 
 #include "runtime_base.hpp"
@@ -14,10 +14,10 @@ namespace lab {
 
 struct uts_tree {
     bool geometric;
-    double b0; // root's (geometric: every node's mean) number of children
-    int depth; // geometric: levels
-    double q;  // binomial: chance of having children
-    int m;     // binomial: how many then
+    double b0; // number of children of the root (geometric: mean number of children of a node)
+    int depth; // geometric: number of levels
+    double q;  // binomial: probability that a node has children
+    int m;     // binomial: number of children of a node that has any
     int seed;
     std::int64_t nodes;
 };

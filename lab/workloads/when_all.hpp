@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of forks for libraries of coroutines whose fork is `when_all` of tasks: all
-// children but the last schedule themselves on the pool, the last one is inline.
+// The workloads of forks for libraries of coroutines whose fork is `when_all` of tasks. All
+// children but the last schedule themselves on the pool, and the last child runs inline.
 //
-// A library L supplies: `task<T>` and `pool`; `when_all(tasks...)`, awaited for a tuple,
-// `all_of(vector of tasks)`, awaited for a range; `value(one)`, the number in one place of either.
+// A library L supplies `task<T>` and `pool`; `when_all(tasks...)`, which is awaited for a tuple;
+// `all_of(vector of tasks)`, which is awaited for a range; and `value(one)`, the number in one
+// element of the tuple or the range.
 #pragma once
 
 #include "main.hpp"
@@ -18,7 +19,7 @@ struct by_when_all {
     using task = typename L::template task<T>;
     using pool_of = typename L::pool;
 
-    // Whether a task begins on the pool, or where its parent is.
+    // Whether a task begins on the pool or on its parent's thread.
     enum class start { on_pool, here };
 
     static task<std::int64_t> fib(pool_of& pool, start at, int n) {
@@ -29,7 +30,7 @@ struct by_when_all {
         co_return L::value(a) + L::value(b);
     }
 
-    // The sum of what the tasks return.
+    // The sum of the results of the tasks.
     static std::int64_t sum_of(auto&& done) {
         std::int64_t sum = 0;
         for (auto& one : done) sum += L::value(one);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Context: fcontext by its class `fiber`, with a stack of the default size. What stands for a
-// fiber is one of these and a queue: who yields goes to its end and jumps to the first. There are
-// no channels, locks or timers.
+// Boost.Context: fcontext in the form of its class `fiber`, with a stack of the default size. A
+// fiber of the workloads is one such context in a queue. A fiber that yields moves to the end of
+// the queue and jumps to the first context. This runtime has no channels, locks or timers.
 #include "control/main.hpp"
 #include "fibers/main.hpp"
 
@@ -42,7 +42,7 @@ struct fibers_of_boost_context {
     }
 
     using context = boost::context::fiber;
-    inline static std::deque<context> ready; // first comes first
+    inline static std::deque<context> ready; // in the order in which they run
 
     struct life {
         bool ended = false;
@@ -81,7 +81,7 @@ private:
         ready.pop_front();
         return first;
     }
-    // `keep` is given the context that calls this, on the other stack, when it has been left.
+    // Leaves the calling context. Calls `keep` with that context, on the stack of the next one.
     template <class Keep>
     static void leave(Keep keep) {
         (void)next().resume_with([keep](context&& left) {

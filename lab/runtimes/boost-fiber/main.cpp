@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Fiber: scheduler work_stealing (with one thread, where that one cannot run, the default,
-// round_robin), or what LAB_BOOST_SCHEDULING says: round_robin (then fibers stay on the thread that
-// makes them, which is the first, and the others have nothing to do), or shared_work. New fibers
-// start at once (`dispatch`), as in the library's own benchmark. Stacks of the smallest power of
-// two with which every workload finishes (one page, for which that benchmark asks, overflows);
-// without guard pages, which would run into the kernel's limit on mappings.
+// Boost.Fiber with the scheduler work_stealing. With one thread work_stealing cannot run, and the
+// default, round_robin, takes its place. LAB_BOOST_SCHEDULING chooses another scheduler:
+// shared_work, or round_robin, with which fibers stay on the thread that makes them. That is the
+// first thread, so the other threads have no work. New fibers start immediately (`dispatch`), as in
+// the library's own benchmark. The stacks have the smallest power of two with which every workload
+// finishes; one page, for which that benchmark asks, overflows. The stacks have no guard pages,
+// which would exceed the kernel's limit on mappings.
 //
-// Workloads of forks: a fiber for each child but the last; stacks of 16 KiB; threads without work
-// spin. Workloads of fibers: stacks of 8 KiB; threads without work sleep (where they spin, they
-// slow each message down many times).
+// Workloads of forks: a fiber for each child but the last, and stacks of 16 KiB. Threads without
+// work spin. Workloads of fibers: stacks of 8 KiB. Threads without work sleep; spinning threads
+// slow each message down many times.
 #include "main.hpp"
 
 #include "actors/fiber_servants.hpp"
@@ -37,7 +38,8 @@ inline algorithm algorithm_for(unsigned threads) {
     return threads > 1 ? algorithm::work_stealing : algorithm::round_robin;
 }
 
-// For the calling thread, one of so many. `sleep`: while it has nothing to do.
+// Makes the calling thread one of `threads` threads of the scheduler. With `sleep`, the thread
+// sleeps while it has no work.
 inline void use(algorithm which, unsigned threads, bool sleep) {
     if (which == algorithm::shared_work)
         fibers::use_scheduling_algorithm<fibers::algo::shared_work>(sleep);
@@ -153,7 +155,7 @@ struct fibers_of_boost : boost_threads<8 * 1024> {
         T pop() { return this->value_pop(); }
     };
     template <class T>
-    struct buffered : fibers::buffered_channel<T> { // of a power of two, less one
+    struct buffered : fibers::buffered_channel<T> { // holds a power of two less one
         explicit buffered(std::size_t capacity)
             : fibers::buffered_channel<T>(std::bit_ceil(capacity)) {}
         T pop() { return this->value_pop(); }

@@ -8,10 +8,11 @@ if(CAF_INCLUDE AND CAF_CORE)
     set(lab_includes ${CAF_INCLUDE})
     file(STRINGS ${CAF_INCLUDE}/caf/config.hpp caf_version REGEX "#define CAF_VERSION ")
     if(NOT caf_version)
-        file(STRINGS ${CAF_INCLUDE}/caf/detail/build_config.hpp caf_version REGEX "#define CAF_VERSION ")
+        file(STRINGS ${CAF_INCLUDE}/caf/detail/build_config.hpp caf_version
+            REGEX "#define CAF_VERSION ")
     endif()
     string(REGEX REPLACE "^.*CAF_VERSION +" "" caf_version "${caf_version}")
-    if(caf_version MATCHES "^([0-9]+)([0-9][0-9])([0-9][0-9])$") # 1706: 0.17.6
+    if(caf_version MATCHES "^([0-9]+)([0-9][0-9])([0-9][0-9])$") # 1706 means 0.17.6
         set(lab_version "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3}")
     else()
         string(REGEX REPLACE "^([0-9]+)([0-9][0-9])$" "0.\\1.\\2" lab_version "${caf_version}")

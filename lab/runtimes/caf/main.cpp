@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CAF, the C++ Actor Framework: event-based actors with behaviours that are lambdas, messages of
-// plain numbers. Its mailboxes have no bound, so a sender of many sends 64, then tells itself to go
-// on, as Sennit's does.
+// CAF, the C++ Actor Framework: event-based actors with behaviours that are lambdas, and messages
+// of plain numbers. Its mailboxes have no bound. A sender of many messages therefore sends 64, and
+// then sends itself a message to continue, as Sennit's sender does.
 #include "actors/sizes.hpp"
 #include "savina.hpp"
 #include "servants.hpp"
@@ -125,8 +125,8 @@ struct ping_pong : actor_workload {
 struct source_state {
     std::int64_t next = 0;
 };
-// Sends the numbers from 0 to below `end`, then, where `last` says so, the message that asks for
-// the result.
+// Sends the numbers from 0 to below `end`. If `last` is true, it then sends the message that asks
+// for the result.
 caf::behavior sending(caf::stateful_actor<source_state>* self, const caf::actor& to,
                       std::int64_t end, bool last) {
     return {
@@ -143,7 +143,7 @@ caf::behavior sending(caf::stateful_actor<source_state>* self, const caf::actor&
 struct gatherer_state {
     std::int64_t seen = 0, sum = 0;
 };
-// Ends after so many numbers, or, where they are 0, when it is asked for the sum.
+// Ends after `expected` numbers. If `expected` is 0, it ends when it is asked for the sum.
 caf::behavior gathering(caf::stateful_actor<gatherer_state>* self, std::int64_t expected,
                         caf_finish* whole) {
     return {

@@ -10,7 +10,7 @@
 
 namespace lab {
 
-// ---- savina-fib: a signed number is an argument, an unsigned one a value
+// ---- savina-fib: an argument is a signed number, and a value is an unsigned number
 
 struct fib_state {
     std::uint64_t sum = 0;
@@ -89,7 +89,7 @@ inline caf::behavior creature(caf::stateful_actor<creature_state>* self, std::in
         ask();
     };
     return {
-        [=](caf::unit_t) { // first; then it comes from the mall
+        [=](caf::unit_t) { // the first unit begins; later ones come from the mall
             if (!std::exchange(self->state.begun, true)) return ask();
             whole->one_more(self->state.meetings);
             self->quit();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Actors that work for each other with CAF: a bounded buffer, a pool, rings with a worker beside
-// each.
+// Actors that work for each other with CAF: a bounded buffer, a pool, and rings with a worker
+// beside each ring.
 #pragma once
 
 #include "actors/sizes.hpp"
@@ -13,8 +13,8 @@
 
 namespace lab {
 
-// ---- producer-consumer: a producer with a number is an offer, a consumer alone wants one; a unit
-// is room
+// ---- producer-consumer: a producer with a number is an offer, a consumer alone asks for a number,
+// and a unit tells a producer that there is room
 
 struct buffer_state {
     std::deque<std::int64_t> items;
@@ -87,8 +87,8 @@ struct producer_consumer : actor_workload {
     }
 };
 
-// ---- prime-factors: a number is a lent buffer; a message is copied where it is shared, which a
-// buffer must not be
+// ---- prime-factors: a number stands for a lent buffer. CAF copies a message that is shared, and a
+// buffer must not be copied.
 
 struct lender_state {
     std::vector<std::int64_t> free;
@@ -122,7 +122,7 @@ inline caf::behavior dispatching(caf::stateful_actor<dispatcher_state>* self, st
     };
     return {
         ask,
-        [=](const caf::actor& who, std::int64_t factor) { // it has solved one
+        [=](const caf::actor& who, std::int64_t factor) { // a worker has solved a query
             whole->one_more(factor);
             ask(who);
         },
@@ -161,10 +161,10 @@ struct prime_factors : prime_factors_size {
 // ---- mixed-scenario
 
 struct mixed_state {
-    caf::actor next, worker; // the worker is the first one's only
+    caf::actor next, worker; // only the first node has a worker
     std::int64_t hops = 0;
 };
-// `rings` ends with the last token and the last factor, `counts` is told the hops when a unit asks
+// `rings` ends with the last token and the last factor. `counts` receives the hops when a unit asks
 // for them.
 inline caf::behavior mixing(caf::stateful_actor<mixed_state>* self, caf_finish* rings,
                             caf_finish* counts) {
@@ -190,7 +190,7 @@ inline caf::behavior mixing(caf::stateful_actor<mixed_state>* self, caf_finish* 
 inline caf::behavior factorising(caf::event_based_actor*, caf_finish* rings) {
     return {[=](caf::unit_t) {
         rings->one_more(smallest_factor_of(composite) != smallest_factor);
-    }}; // how many are wrong
+    }}; // counts the wrong factors
 }
 struct mixed_scenario : mixed_size {
     using mixed_size::mixed_size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CAF's scheduler, with as many threads as asked for, and what its actors tell the program that
-// waits for them.
+// CAF's scheduler, with as many threads as asked for, and the object through which its actors
+// report their result to the waiting program.
 #pragma once
 
 #include "actors/finish.hpp"
@@ -21,7 +21,7 @@ struct with_caf {
             set(std::string(CAF_VERSION >= 1800 ? "caf." : "") + "scheduler.max-threads", threads);
         }
     };
-    struct meta_objects { // of the library's own types, from 0.18 on
+    struct meta_objects { // of the library's own types, since version 0.18
         meta_objects() {
 #if CAF_VERSION >= 1800
             caf::core::init_global_meta_objects();
@@ -35,7 +35,7 @@ struct with_caf {
     explicit with_caf(unsigned threads) : config(threads), system(config) {}
 };
 
-// Ends the actors, which may refer to each other in a circle, and waits for that.
+// Ends the actors, which may refer to each other in a circle, and waits for their end.
 inline void end(caf::actor_system& system, const std::vector<caf::actor>& actors) {
     for (const auto& one : actors) caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
     system.await_all_actors_done();

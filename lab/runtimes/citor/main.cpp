@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// citor: forkJoin and forkJoinAll on one pool; its workers are pinned, as it does by default.
+// citor: forkJoin and forkJoinAll on one pool. Its workers are pinned, which is its default.
 #include "main.hpp"
 
 #include <citor/hints.h>

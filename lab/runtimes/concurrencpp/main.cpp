@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// concurrencpp: parallel coroutines on its thread_pool_executor, awaited in turn; the last child is
-// a lazy one, awaited at once.
+// concurrencpp: parallel coroutines on its thread_pool_executor, which the parent awaits in turn.
+// The last child is a lazy coroutine, which the parent awaits immediately.
 #include "main.hpp"
 
 #include <concurrencpp/concurrencpp.h>
@@ -14,8 +14,8 @@ using concurrencpp::thread_pool_executor;
 using lab::uts_node;
 using lab::uts_tree;
 
-// Each coroutine comes in two forms, `forked<T>(executor_tag(), pool, ...)`, which begins on the
-// pool, and `here<T>(pool, ...)`.
+// Each coroutine has two forms: `forked<T>(executor_tag(), pool, ...)`, which begins on the pool,
+// and `here<T>(pool, ...)`, which begins on the calling thread.
 template <class T, class... Tag>
 struct form {
     using type = result<T>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// coros: wait_tasks, which puts all children into the worker's own deque and goes on with the
-// parent after the last of them.
+// coros: wait_tasks, which puts all children into the worker's own deque and continues the parent
+// after the last child.
 #include "main.hpp"
 
 #include <start_tasks.h>
@@ -40,7 +40,7 @@ Task<std::int64_t> nqueens(int column, queens::board<N> board) {
     if (column == static_cast<int>(N)) co_return 1;
     std::array<char, N> moves;
     const std::size_t count = queens::moves_at<N>(column, board, moves);
-    if (count == 0) co_return 0; // waiting for no tasks would never end
+    if (count == 0) co_return 0; // a wait for no tasks would never end
     std::vector<Task<std::int64_t>> children;
     children.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {

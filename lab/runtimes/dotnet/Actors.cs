@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of actors: an actor is a task that reads a channel of its own, its mailbox, until that is completed. What each
-// does exactly is in lab/workloads/actors/sizes.hpp.
+// The workloads of actors. An actor is a task that reads a channel of its own, its mailbox, until
+// the channel is completed. lab/workloads/actors/sizes.hpp describes each workload exactly.
 using System;
 using System.Threading.Channels;
 using System.Threading.Tasks;
@@ -8,13 +8,16 @@ using System.Threading.Tasks;
 static class Actors {
     const int RingActors = 503, Senders = 20, WorkTokens = 64;
 
-    // Null when none is called that.
+    // Returns null if no workload has this name.
     public static Workload Named(string name, string size) {
         switch (name) {
-            case "thread-ring": return Messages(size, 1, n => n % RingActors + 1, n => Ring(1, n, 0));
+            case "thread-ring":
+                return Messages(size, 1, n => n % RingActors + 1, n => Ring(1, n, 0));
             case "parallel-thread-ring": return Messages(size, RingActors, n => n, ParallelRing);
             case "ping-pong": return Messages(size, 1, n => n, PingPong);
-            case "counting-actor": return Messages(size, 1, n => n * (n - 1) / 2, n => Fibers.SendAndAdd(Mailbox<long>(), n));
+            case "counting-actor":
+                return Messages(
+                    size, 1, n => n * (n - 1) / 2, n => Fibers.SendAndAdd(Mailbox<long>(), n));
             case "skynet-actor": return Fibers.Named("skynet-channel", size);
             case "fan-in": return Messages(size, Senders, n => n, FanIn);
             case "spawn-storm": return Messages(size, 1, n => n, Storm);
@@ -23,14 +26,17 @@ static class Actors {
         }
     }
 
-    // Of n messages, rounded up to a multiple of the parts.
-    public static Workload Messages(string size, long parts, Func<long, long> answer, Func<long, Task<long>> run) {
-        long n = (Workload.Number("size", size, 1, Workload.MostOperations) + parts - 1) / parts * parts;
+    // A workload of n messages, where n is rounded up to a multiple of the parts.
+    public static Workload Messages(
+        string size, long parts, Func<long, long> answer, Func<long, Task<long>> run) {
+        long given = Workload.Number("size", size, 1, Workload.MostOperations);
+        long n = (given + parts - 1) / parts * parts;
         return new Workload(() => run(n), answer(n), n);
     }
 
     // Senders never wait.
-    public static Channel<T> Mailbox<T>() => Channel.CreateUnbounded<T>(new UnboundedChannelOptions {SingleReader = true});
+    public static Channel<T> Mailbox<T>() =>
+        Channel.CreateUnbounded<T>(new UnboundedChannelOptions {SingleReader = true});
 
     public static Channel<T>[] Mailboxes<T>(int count) {
         var all = new Channel<T>[count];
@@ -45,11 +51,13 @@ static class Actors {
     }
 
     static ulong SomeWork(ulong seed) {
-        for (int i = 0; i < 530; i++) seed = (seed ^ seed >> 33) * 6364136223846793005 + 1442695040888963407;
+        for (int i = 0; i < 530; i++)
+            seed = (seed ^ seed >> 33) * 6364136223846793005 + 1442695040888963407;
         return seed;
     }
 
-    static async Task Node(long number, ChannelReader<Token> mine, ChannelWriter<Token> next, ChannelWriter<long> stopped) {
+    static async Task Node(long number, ChannelReader<Token> mine, ChannelWriter<Token> next,
+        ChannelWriter<long> stopped) {
         while (await mine.WaitToReadAsync()) {
             while (mine.TryRead(out Token token)) {
                 if (token.Hops == 0) {
@@ -63,14 +71,16 @@ static class Actors {
         }
     }
 
-    // Sends tokens around 503 actors, from evenly spread ones; the sum of the numbers of those who have them last.
+    // Sends tokens around 503 actors, from evenly spread actors. Returns the sum of the numbers of
+    // the actors that have the tokens last.
     static async Task<long> Ring(int tokens, long hops, ulong firstSeed) {
         Channel<Token>[] mail = Mailboxes<Token>(RingActors);
         Channel<long> stopped = Mailbox<long>();
         var all = new Task[RingActors];
         for (int i = 0; i < RingActors; i++) {
             int me = i;
-            all[i] = Task.Run(() => Node(me + 1, mail[me].Reader, mail[(me + 1) % RingActors].Writer, stopped.Writer));
+            Channel<Token> next = mail[(me + 1) % RingActors];
+            all[i] = Task.Run(() => Node(me + 1, mail[me].Reader, next.Writer, stopped.Writer));
         }
         for (int i = 0; i < tokens; i++) {
             var token = new Token {Hops = hops, Seed = firstSeed == 0 ? 0 : firstSeed + (ulong)i};
@@ -88,11 +98,12 @@ static class Actors {
 
     static async Task<long> RingWork(long n) {
         long hops = n / WorkTokens, expected = 0;
-        for (long i = 0; i < WorkTokens; i++) expected += (i * RingActors / WorkTokens + hops) % RingActors + 1;
+        for (long i = 0; i < WorkTokens; i++)
+            expected += (i * RingActors / WorkTokens + hops) % RingActors + 1;
         return await Ring(WorkTokens, hops, 1) == expected ? n : -1;
     }
 
-    // Says where to answer.
+    // The number of messages left, and the address for the answer.
     struct Ball {
         public long Left;
         public ChannelWriter<Ball> From;

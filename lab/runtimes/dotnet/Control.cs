@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of control. A coroutine is an iterator; a monitor is any object and its lock, with Monitor.Wait and Pulse, which
-// block threads: so who waits in it has one of its own.
+// The workloads of control. A coroutine is an iterator. A monitor is any object with its lock, with
+// Monitor.Wait and Pulse, which block threads. A waiter in a monitor therefore has a thread of its
+// own.
 using System;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
@@ -8,7 +9,7 @@ using System.Threading;
 using System.Threading.Tasks;
 
 static class Control {
-    // Null when none is called that.
+    // Returns null if no workload has this name.
     public static Workload Named(string name, string size) {
         switch (name) {
             case "resume": return Workload.Counted(size, Resumed);
@@ -29,13 +30,13 @@ static class Control {
     static Task<long> Resumed(long n) {
         long done = 0;
         using (IEnumerator<long> one = Suspended()) {
-            one.MoveNext(); // to its first suspension
+            one.MoveNext(); // runs to the first suspension
             for (; done < n; done++) one.MoveNext();
         }
         return Task.FromResult(done);
     }
 
-    // Nobody else is ready.
+    // No other task is ready.
     static async Task<long> Yielded(long n) {
         long done = 0;
         for (; done < n; done++) await Task.Yield();
@@ -55,7 +56,7 @@ static class Control {
         return Task.FromResult(done);
     }
 
-    // A coroutine that has no turn; there is nothing to destroy.
+    // A coroutine that is never resumed. There is nothing to destroy.
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void CreateOne() {
         using (Suspended()) {
@@ -75,7 +76,7 @@ static class Control {
         [MethodImpl(MethodImplOptions.Synchronized | MethodImplOptions.NoInlining)]
         public void Call() {}
 
-        // Waits so many times, inside all the while; returns how often.
+        // Waits `times` times without leaving the monitor meanwhile. Returns the number of waits.
         public long Wait(long times) {
             lock (this) {
                 long done = 0;
@@ -88,7 +89,7 @@ static class Control {
             }
         }
 
-        // Lets a waiter go on, once there is one: else it would miss some.
+        // Releases the waiter, once it waits. Otherwise the waiter would miss some signals.
         public void Signal() {
             lock (this) {
                 while (!waiting) Monitor.Wait(this);

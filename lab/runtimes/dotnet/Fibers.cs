@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of fibers. A fiber is an async method in a task of its own; what it blocks on is what such methods await:
-// channels of System.Threading.Channels, SemaphoreSlim as mutex and in the place of a condition variable, a
-// TaskCompletionSource as event. None of them holds a thread.
+// The workloads of fibers. A fiber is an async method in a task of its own, and blocks on the
+// objects that such methods await: channels of System.Threading.Channels, SemaphoreSlim as mutex
+// and in the place of a condition variable, and a TaskCompletionSource as event. None of them holds
+// a thread.
 using System;
 using System.Threading;
 using System.Threading.Channels;
 using System.Threading.Tasks;
 
-// A channel without room: who sends waits until it is told that its value was taken. One sender, one receiver.
+// A channel without room. The sender waits until the receiver reports that it has taken the value.
+// There is one sender and one receiver.
 sealed class Rendezvous {
-    readonly Channel<long> slot =
-        Channel.CreateUnbounded<long>(new UnboundedChannelOptions {SingleReader = true, SingleWriter = true});
+    readonly Channel<long> slot = Channel.CreateUnbounded<long>(
+        new UnboundedChannelOptions {SingleReader = true, SingleWriter = true});
     readonly SemaphoreSlim taken = new SemaphoreSlim(0);
 
     public ChannelReader<long> Values => slot.Reader;
 
     public Task Send(long value) {
-        if (!slot.Writer.TryWrite(value)) throw new InvalidOperationException("the channel is closed");
+        if (!slot.Writer.TryWrite(value))
+            throw new InvalidOperationException("the channel is closed");
         return taken.WaitAsync();
     }
 
-    // The receiver's word after each value.
+    // The receiver calls this after each value.
     public void Took() => taken.Release();
 }
 
 static class Fibers {
-    // Null when none is called that.
+    // Returns null if no workload has this name.
     public static Workload Named(string name, string size) {
         switch (name) {
             case "skynet-channel": return SkynetOf(size);
@@ -42,14 +45,16 @@ static class Fibers {
         }
     }
 
-    public static Channel<long> WithRoom(int room, bool singleWriter) => Channel.CreateBounded<long>(
+    public static Channel<long> WithRoom(int room, bool singleWriter) =>
+        Channel.CreateBounded<long>(
         new BoundedChannelOptions(room) {SingleReader = true, SingleWriter = singleWriter});
 
     static Workload SkynetOf(string size) {
         long leaves = Workload.Number("size", size, 1, 100_000_000);
         long power = 1;
         while (power < leaves) power *= 10;
-        if (power != leaves) throw new ArgumentException("size must be a power of ten, not '" + size + "'");
+        if (power != leaves)
+            throw new ArgumentException("size must be a power of ten, not '" + size + "'");
         return new Workload(() => Skynet(leaves), leaves * (leaves - 1) / 2, (10 * leaves - 1) / 9);
     }
 
@@ -59,7 +64,7 @@ static class Fibers {
         return await result.Reader.ReadAsync();
     }
 
-    // Nobody waits for its end: what it sends is all.
+    // No task waits for the end of a node: the node's only result is the number that it sends.
     static async Task Node(ChannelWriter<long> above, long first, long leaves) {
         if (leaves == 1) {
             await above.WriteAsync(first);
@@ -82,7 +87,8 @@ static class Fibers {
             for (; count < share; count++) await Task.Yield();
             return count;
         }
-        long[] counts = await Task.WhenAll(Task.Run(() => Half(n - n / 2)), Task.Run(() => Half(n / 2)));
+        long[] counts = await Task.WhenAll(
+            Task.Run(() => Half(n - n / 2)), Task.Run(() => Half(n / 2)));
         return counts[0] + counts[1];
     }
 
@@ -127,10 +133,12 @@ static class Fibers {
         return await consumer;
     }
 
-    // Task.WhenAny is what .NET has for a select. Of a channel that was not ready the wait is kept for the next round.
+    // .NET offers Task.WhenAny for a select. The wait for a channel that was not ready is kept for
+    // the next round.
     static async Task<long> Selected(long n) {
         Rendezvous[] both = {new Rendezvous(), new Rendezvous()};
-        Task low = Task.Run(() => Produce(both[0], 0, n / 2)), high = Task.Run(() => Produce(both[1], n / 2, n));
+        Task low = Task.Run(() => Produce(both[0], 0, n / 2));
+        Task high = Task.Run(() => Produce(both[1], n / 2, n));
         Task<long> consumer = Task.Run(async () => {
             long sum = 0, left = n;
             var ready = new Task<bool>[2];
@@ -145,7 +153,8 @@ static class Fibers {
                 }
                 if (took || left == 0) continue;
                 for (int i = 0; i < 2; i++)
-                    if (ready[i] == null || ready[i].IsCompleted) ready[i] = both[i].Values.WaitToReadAsync().AsTask();
+                    if (ready[i] == null || ready[i].IsCompleted)
+                        ready[i] = both[i].Values.WaitToReadAsync().AsTask();
                 await Task.WhenAny(ready[0], ready[1]);
             }
             return sum;
@@ -173,8 +182,8 @@ static class Fibers {
         return count;
     }
 
-    // .NET has no condition variable that can be awaited: who finds that it is not its turn gives the mutex back and awaits its own
-    // semaphore, which keeps a signal that comes meanwhile.
+    // .NET has no condition variable that can be awaited. A fiber whose turn it is not releases the
+    // mutex and awaits its own semaphore, which keeps a signal that arrives meanwhile.
     static async Task<long> Turns(long n) {
         var mutex = new SemaphoreSlim(1, 1);
         SemaphoreSlim[] mine = {new SemaphoreSlim(0), new SemaphoreSlim(0)};
@@ -203,9 +212,11 @@ static class Fibers {
         return true;
     }
 
-    // So many that all wait at one gate at once, before it is opened; for how many wait said true.
+    // Starts n fibers that wait at one gate, and opens the gate when all of them wait. Returns the
+    // number of waits that returned true.
     public static async Task<long> Crew(long n, Func<Task, Task<bool>> wait) {
-        var gate = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var gate = new TaskCompletionSource<bool>(
+            TaskCreationOptions.RunContinuationsAsynchronously);
         long arrived = 0, passed = 0;
         Func<Task> body = async () => {
             Interlocked.Increment(ref arrived);

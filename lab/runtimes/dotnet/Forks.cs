@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of forks. A fork is a task of the Task Parallel Library in the queue of the thread that makes it. Who joins it
-// runs it on the spot while nobody has taken it, which costs no suspension; else it awaits it, and its thread takes other work.
-// Task.Wait alone, and Parallel.Invoke, which is built on it, hold their thread while they wait for a child that was stolen.
+// The workloads of forks. A fork is a task of the Task Parallel Library in the queue of the thread
+// that makes it. If no other thread has taken the task, the joining thread runs it on the spot,
+// which costs no suspension. Otherwise the joining task awaits it, and its thread takes other work.
+// Task.Wait alone, and Parallel.Invoke, which is built on it, hold their thread while they wait for
+// a child that was stolen.
 using System;
 using System.Threading;
 using System.Threading.Tasks;
 
-// What a task is to do, and what came of it. It is the task's state object, so a fork needs no closure and no delegate of its own,
-// and the task no result. The fields after the task are written by who runs it; the end of the task publishes them, but for
-// `started`, which is only a hint.
+// The input and the result of a task. It is the task's state object, so a fork needs no closure and
+// no delegate of its own, and the task needs no result. The thread that runs the task writes the
+// fields after `task`. The end of the task publishes them, except for `started`, which is only a
+// hint.
 abstract class Call {
     static readonly Action<object> execute = call => ((Call)call).Execute();
 
     Task task;
     volatile bool started;
     long result;
-    Task<long> pending; // not null: the result is there when this has ended
+    Task<long> pending; // not null: the result exists when this task has ended
 
     public abstract ValueTask<long> Run();
 
@@ -27,13 +30,15 @@ abstract class Call {
     }
 
     public Call Fork() {
-        task = Task.Factory.StartNew(execute, this, CancellationToken.None, TaskCreationOptions.None, TaskScheduler.Default);
+        task = Task.Factory.StartNew(
+            execute, this, CancellationToken.None, TaskCreationOptions.None, TaskScheduler.Default);
         return this;
     }
 
-    // True: here is the result. False: it must be awaited.
+    // Returns true and the result, or false if the result must be awaited.
     public bool Join(out long value) {
-        // Wait runs here what is still in a queue. Should a thief come between, it waits for the thief, who needs nothing of ours.
+        // Wait runs a task that is still in a queue on this thread. If a thief takes the task
+        // first, Wait waits for the thief, which needs nothing from this thread.
         if (!started) task.Wait();
         if (task.IsCompletedSuccessfully && pending == null) {
             value = result;
@@ -50,7 +55,7 @@ abstract class Call {
 }
 
 static class Forks {
-    // Null when none is called that.
+    // Returns null if no workload has this name.
     public static Workload Named(string name, string size) {
         switch (name) {
             case "fib": return Fib.Of(size);
@@ -62,31 +67,36 @@ static class Forks {
         }
     }
 
-    // A child and the inline one's result. A state machine only where one of them is not there yet.
+    // Returns the sum of a child's result and the inline child's result. It uses a state machine
+    // only if one of the results does not exist yet.
     public static ValueTask<long> Sum(Call child, ValueTask<long> last) =>
-        last.IsCompletedSuccessfully && child.Join(out long first) ? new ValueTask<long>(first + last.Result)
-                                                                   : SumLater(child, last);
+        last.IsCompletedSuccessfully && child.Join(out long first)
+            ? new ValueTask<long>(first + last.Result)
+            : SumLater(child, last);
 
     static async ValueTask<long> SumLater(Call child, ValueTask<long> last) {
         long sum = await last;
         return sum + (child.Join(out long first) ? first : await child.JoinLater());
     }
 
-    // Children and the inline one's result. Joined in the reverse order of their forks: the queue's newest first.
+    // Returns the sum of the children's results and the inline child's result. The children are
+    // joined in the reverse order of their forks, so the newest one in the queue comes first.
     public static ValueTask<long> Sum(Call[] children, ValueTask<long> last) {
         if (!last.IsCompletedSuccessfully) return SumLater(children, children.Length, last);
         long sum = last.Result;
         for (int i = children.Length; i-- > 0;) {
-            if (!children[i].Join(out long one)) return SumLater(children, i + 1, new ValueTask<long>(sum));
+            if (!children[i].Join(out long one))
+                return SumLater(children, i + 1, new ValueTask<long>(sum));
             sum += one;
         }
         return new ValueTask<long>(sum);
     }
 
-    // Those before `left` are still to be joined.
+    // The children before `left` are still to be joined.
     static async ValueTask<long> SumLater(Call[] children, int left, ValueTask<long> last) {
         long sum = await last;
-        while (left-- > 0) sum += children[left].Join(out long one) ? one : await children[left].JoinLater();
+        while (left-- > 0)
+            sum += children[left].Join(out long one) ? one : await children[left].JoinLater();
         return sum;
     }
 }
@@ -113,7 +123,7 @@ sealed class Fib : Call {
     }
 }
 
-// A tree of ten children a node, whose leaves sum their numbers.
+// A tree with ten children for each inner node. Inner nodes add the numbers of their leaves.
 sealed class Skynet : Call {
     readonly long first, count;
 
@@ -135,15 +145,17 @@ sealed class Skynet : Call {
     public static Workload Of(string size) {
         long leaves = 1;
         for (long level = Workload.Number("size", size, 0, 9); level > 0; level--) leaves *= 10;
-        return new Workload(() => Node(0, leaves).AsTask(), leaves * (leaves - 1) / 2, (leaves * 10 - 1) / 9);
+        return new Workload(
+            () => Node(0, leaves).AsTask(), leaves * (leaves - 1) / 2, (leaves * 10 - 1) / 9);
     }
 }
 
-// Ways to set n queens on a board of n by n, a child for each legal row of a column.
+// The ways to place n queens on a board of n by n, with a child for each legal row of a column.
 sealed class Queens : Call {
-    static readonly long[] solutions = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512};
-    static readonly long[] nodes = {1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890, 27358553,
-        171129072, 1141190303};
+    static readonly long[] solutions = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712,
+        365596, 2279184, 14772512};
+    static readonly long[] nodes = {1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189,
+        4674890, 27358553, 171129072, 1141190303};
 
     readonly int column;
     readonly byte[] board;
@@ -155,7 +167,7 @@ sealed class Queens : Call {
         this.row = row;
     }
 
-    // A board of its own with one queen more.
+    // Continues on a board of its own with one queen more.
     public override ValueTask<long> Run() {
         byte[] next = (byte[])board.Clone();
         next[column] = row;
@@ -177,7 +189,8 @@ sealed class Queens : Call {
         }
         if (count == 0) return new ValueTask<long>(0);
         var children = count == 1 ? Array.Empty<Call>() : new Call[count - 1];
-        for (int i = 0; i < count - 1; i++) children[i] = new Queens(column, board, moves[i]).Fork();
+        for (int i = 0; i < count - 1; i++)
+            children[i] = new Queens(column, board, moves[i]).Fork();
         return Forks.Sum(children, new Queens(column, board, moves[count - 1]).Run());
     }
 

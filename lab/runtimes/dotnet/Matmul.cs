@@ -22,7 +22,8 @@ sealed class Matmul : Call {
         this.stride = stride;
     }
 
-    // Rows in vectors of the processor's width, which the compiler would not do by itself.
+    // Multiplies rows in vectors of the processor's width, which the compiler does not do by
+    // itself.
     void MultiplyLeaf() {
         for (int i = 0; i < n; i++) {
             Span<int> sums = c.AsSpan(c0 + i * stride, n);
@@ -33,16 +34,18 @@ sealed class Matmul : Call {
                 ReadOnlySpan<Vector<int>> wideRow = MemoryMarshal.Cast<int, Vector<int>>(row);
                 var all = new Vector<int>(x);
                 for (int j = 0; j < wide.Length; j++) wide[j] += all * wideRow[j];
-                for (int j = wide.Length * Vector<int>.Count; j < n; j++) sums[j] += x * row[j]; // where n is small
+                // The remaining elements, if n is small.
+                for (int j = wide.Length * Vector<int>.Count; j < n; j++) sums[j] += x * row[j];
             }
         }
     }
 
-    // Quarter i of the result, one half of its sum.
+    // Quarter i of the result, for one half of its sum.
     Matmul Quarter(int half, int i) {
         int k = n / 2, down = k * stride;
         int lower = i / 2 * down, right = i % 2 * k;
-        return new Matmul(a, a0 + half * k + lower, b, b0 + half * down + right, c, c0 + lower + right, k, stride);
+        return new Matmul(a, a0 + half * k + lower, b, b0 + half * down + right,
+            c, c0 + lower + right, k, stride);
     }
 
     ValueTask<long> Half(int half) {
@@ -67,7 +70,7 @@ sealed class Matmul : Call {
         return await Half(1);
     }
 
-    // The value of every element, or 0 where they differ.
+    // Returns the value of every element, or 0 if the elements differ.
     static async Task<long> Product(int n) {
         int[] a = new int[n * n], b = new int[n * n], c = new int[n * n];
         Array.Fill(a, 1);
@@ -80,7 +83,8 @@ sealed class Matmul : Call {
 
     public static Workload Of(string size) {
         int n = (int)Workload.Number("size", size, 1, 1 << 14);
-        if ((n & (n - 1)) != 0) throw new ArgumentException("size must be a power of two, not '" + size + "'");
+        if ((n & (n - 1)) != 0)
+            throw new ArgumentException("size must be a power of two, not '" + size + "'");
         long level = 1, tasks = 1;
         for (int k = n; k > Leaf; k /= 2) {
             level *= 8;

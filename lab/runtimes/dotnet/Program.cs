@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lab's port to .NET. WORKLOAD SIZE THREADS: one run to warm up and one that is timed, then one line of JSON.
+// The lab's port to .NET. `WORKLOAD SIZE THREADS` runs one workload once to warm up and once timed,
+// and prints one line of JSON.
 using System;
 using System.Diagnostics;
 using System.Globalization;
@@ -10,20 +11,23 @@ static class Program {
     const int MostThreads = 1024;
 
     static Workload Named(string name, string size) =>
-        Forks.Named(name, size) ?? Fibers.Named(name, size) ?? Ready.Named(name, size) ?? Timers.Named(name, size) ??
-        Control.Named(name, size) ?? Actors.Named(name, size) ?? Servants.Named(name, size) ??
+        Forks.Named(name, size) ?? Fibers.Named(name, size) ?? Ready.Named(name, size) ??
+        Timers.Named(name, size) ?? Control.Named(name, size) ?? Actors.Named(name, size) ??
+        Servants.Named(name, size) ??
         throw new ArgumentException("unknown workload '" + name + "'");
 
-    // As many threads from the start, and never more. The least comes first: the most may not be below it.
+    // Sets the least and the most threads of the pool to `threads`. The least is set to 1 first,
+    // since the most must not be below it.
     static void LimitPool(int threads) {
         ThreadPool.GetMinThreads(out _, out int waiting);
-        if (!ThreadPool.SetMinThreads(1, waiting)) throw new InvalidOperationException("the thread pool refuses one thread");
+        if (!ThreadPool.SetMinThreads(1, waiting))
+            throw new InvalidOperationException("the thread pool refuses one thread");
         ThreadPool.GetMaxThreads(out _, out int most);
         if (!ThreadPool.SetMaxThreads(threads, most) || !ThreadPool.SetMinThreads(threads, waiting))
             throw new InvalidOperationException("the thread pool refuses " + threads + " threads");
     }
 
-    // In a thread of the pool, where forks go to its own queue.
+    // Runs the workload in a thread of the pool, whose forks go to its own queue.
     static long Enter(Workload workload) => Task.Run(workload.Run).GetAwaiter().GetResult();
 
     static void Measure(string[] arguments) {
@@ -38,18 +42,20 @@ static class Program {
         double seconds = clock.Elapsed.TotalSeconds;
         double cpu = Usage.CpuSeconds() - cpuBefore;
         Console.WriteLine(string.Format(CultureInfo.InvariantCulture,
-            "{{\"answer\": {0}, \"expected\": {1}, \"seconds\": {2:F9}, \"cpu_seconds\": {3:F6}, \"tasks\": {4}, " +
-                "\"peak_rss_kib\": {5}{6}}}",
-            answer, workload.Expected, seconds, cpu, workload.Tasks, Usage.PeakRss(), workload.Extra()));
+            "{{\"answer\": {0}, \"expected\": {1}, \"seconds\": {2:F9}, \"cpu_seconds\": {3:F6}, " +
+                "\"tasks\": {4}, \"peak_rss_kib\": {5}{6}}}",
+            answer, workload.Expected, seconds, cpu, workload.Tasks, Usage.PeakRss(),
+            workload.Extra()));
         if (answer != workload.Expected)
-            throw new InvalidOperationException("wrong answer: " + answer + ", not " + workload.Expected);
+            throw new InvalidOperationException(
+                "wrong answer: " + answer + ", not " + workload.Expected);
     }
 
     static int Main(string[] arguments) {
         try {
             Measure(arguments);
             return 0;
-        } catch (Exception failure) { // whatever it is: one line, not a dump
+        } catch (Exception failure) { // any exception gives one line, not a dump
             Console.Error.WriteLine(failure.Message);
             return 1;
         }

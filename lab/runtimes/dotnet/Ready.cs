@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is made ready, by whom, and where it runs. What each does exactly is in lab/workloads/fibers, in the file of its name.
+// The workloads of many ready fibers: which task makes another one ready, and where it runs.
+// lab/workloads/fibers describes each workload exactly, in the file of its name.
 using System;
 using System.Threading;
 using System.Threading.Tasks;
 
-// xorshift of Marsaglia, the same for every runtime.
+// xorshift of Marsaglia, with equal numbers in every runtime.
 struct RandomNumbers {
     ulong state;
 
@@ -19,7 +20,7 @@ struct RandomNumbers {
 }
 
 static class Ready {
-    // Null when none is called that.
+    // Returns null if no workload has this name.
     public static Workload Named(string name, string size) {
         switch (name) {
             case "cycle": return Workload.Counted(size, Cycle);
@@ -51,7 +52,7 @@ static class Ready {
                 all[r * members + i] = Task.Run(async () => {
                     for (long k = 0; k < rounds; k++) {
                         await mine.WaitAsync();
-                        hops[ring]++; // whoever has the token
+                        hops[ring]++; // written by the task that has the token
                         next.Release();
                     }
                 });
@@ -92,7 +93,7 @@ static class Ready {
 
     sealed class Strand {
         public readonly SemaphoreSlim Woken = new SemaphoreSlim(0);
-        public long[] Data = new long[Words]; // its own, while it is at work
+        public long[] Data = new long[Words]; // its own array while it is at work
     }
 
     static async Task<long> Locality(long n, bool share) {
@@ -112,15 +113,18 @@ static class Ready {
                 Touch(me, ref chance);
                 int seat = chance.Below(spots);
                 Strand before = Interlocked.Exchange(ref seats[seat], null);
-                if (before != null && share) (before.Data, me.Data) = (me.Data, before.Data); // it waits, or is about to
+                // `before` waits or is about to wait, so this task owns its data.
+                if (before != null && share) (before.Data, me.Data) = (me.Data, before.Data);
                 bool sits = Interlocked.CompareExchange(ref seats[seat], me, null) == null;
                 before?.Woken.Release();
-                if (!sits) continue; // somebody else has sat down meanwhile
-                if (Volatile.Read(ref over) != 0 && Interlocked.CompareExchange(ref seats[seat], null, me) == me) break;
+                if (!sits) continue; // another task has sat down meanwhile
+                if (Volatile.Read(ref over) != 0 &&
+                    Interlocked.CompareExchange(ref seats[seat], null, me) == me) break;
                 await me.Woken.WaitAsync();
             }
             Interlocked.Exchange(ref over, 1);
-            for (int i = 0; i < spots; i++) Interlocked.Exchange(ref seats[i], null)?.Woken.Release();
+            for (int i = 0; i < spots; i++)
+                Interlocked.Exchange(ref seats[i], null)?.Woken.Release();
         }
         var tasks = new Task[strands];
         for (int i = 0; i < strands; i++) {

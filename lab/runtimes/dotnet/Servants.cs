@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Actors that work for each other: a buffer is a channel with that much room, a pool a channel with what it lends.
+// Actors that work for each other. A buffer is a channel with the buffer's room. A pool is a
+// channel that holds the lent objects.
 using System;
 using System.Threading.Channels;
 using System.Threading.Tasks;
@@ -10,11 +11,12 @@ static class Servants {
     const int PrimeWorkers = 16, PrimeBuffers = 8, QueriesUnderWay = 32;
     const int MixedRings = 20, MixedActors = 100;
 
-    // Null when none is called that.
+    // Returns null if no workload has this name.
     public static Workload Named(string name, string size) {
         switch (name) {
             case "producer-consumer": return Actors.Messages(size, 1, n => n, ProducerConsumer);
-            case "prime-factors": return Actors.Messages(size, 1, n => n * SmallestFactor, PrimeFactors);
+            case "prime-factors":
+                return Actors.Messages(size, 1, n => n * SmallestFactor, PrimeFactors);
             case "mixed-scenario": return Actors.Messages(size, MixedRings, n => n, MixedScenario);
             default: return null;
         }
@@ -27,7 +29,8 @@ static class Servants {
     }
 
     static async Task<long> ProducerConsumer(long n) {
-        Channel<long> buffer = Channel.CreateBounded<long>(Buffer), arrived = Actors.Mailbox<long>();
+        Channel<long> buffer = Channel.CreateBounded<long>(Buffer);
+        Channel<long> arrived = Actors.Mailbox<long>();
         for (int i = 0; i < Producers; i++) {
             long count = Workload.ShareOf(n, i, Producers);
             _ = Task.Run(async () => {
@@ -53,7 +56,8 @@ static class Servants {
         public long Factor;
     }
 
-    static async Task PrimeWorker(int number, ChannelReader<long> queries, Channel<byte[]> pool, ChannelWriter<Solved> answers) {
+    static async Task PrimeWorker(int number, ChannelReader<long> queries, Channel<byte[]> pool,
+        ChannelWriter<Solved> answers) {
         while (await queries.WaitToReadAsync()) {
             while (queries.TryRead(out long composite)) {
                 byte[] buffer = await pool.Reader.ReadAsync();
@@ -75,7 +79,8 @@ static class Servants {
             workers[i] = Task.Run(() => PrimeWorker(me, queries[me].Reader, pool, answers.Writer));
         }
         long asked = 0, sum = 0;
-        for (; asked < n && asked < QueriesUnderWay; asked++) queries[asked % PrimeWorkers].Writer.TryWrite(Composite);
+        for (; asked < n && asked < QueriesUnderWay; asked++)
+            queries[asked % PrimeWorkers].Writer.TryWrite(Composite);
         for (long i = 0; i < n; i++) {
             Solved one = await answers.Reader.ReadAsync();
             sum += one.Factor;
@@ -88,9 +93,10 @@ static class Servants {
         return sum;
     }
 
-    // Returns how many hops it passed on. The first of a ring has a worker; for the others `work` is null.
-    static async Task<long> MixedNode(ChannelReader<long> mine, ChannelWriter<long> next, ChannelWriter<long> work,
-        ChannelWriter<long> stopped) {
+    // Returns the number of hops that the node passed on. Only the first node of a ring has a
+    // worker. In the other nodes `work` is null.
+    static async Task<long> MixedNode(ChannelReader<long> mine, ChannelWriter<long> next,
+        ChannelWriter<long> work, ChannelWriter<long> stopped) {
         long hops = 0;
         while (await mine.WaitToReadAsync()) {
             while (mine.TryRead(out long left)) {
@@ -110,23 +116,28 @@ static class Servants {
     static async Task<bool> Factorise(ChannelReader<long> mine) {
         bool right = true;
         while (await mine.WaitToReadAsync())
-            while (mine.TryRead(out long composite)) right &= SmallestFactorOf(composite) == SmallestFactor;
+            while (mine.TryRead(out long composite))
+                right &= SmallestFactorOf(composite) == SmallestFactor;
         return right;
     }
 
     static async Task<long> MixedScenario(long n) {
         const int actors = MixedRings * MixedActors;
         Channel<long> stopped = Actors.Mailbox<long>();
-        Channel<long>[] mail = Actors.Mailboxes<long>(actors), work = Actors.Mailboxes<long>(MixedRings);
+        Channel<long>[] mail = Actors.Mailboxes<long>(actors);
+        Channel<long>[] work = Actors.Mailboxes<long>(MixedRings);
         var nodes = new Task<long>[actors];
         var workers = new Task<bool>[MixedRings];
         for (int i = 0; i < actors; i++) {
-            int me = i, ring = i / MixedActors, next = (i + 1) % MixedActors == 0 ? ring * MixedActors : i + 1;
+            int me = i, ring = i / MixedActors;
+            int next = (i + 1) % MixedActors == 0 ? ring * MixedActors : i + 1;
             ChannelWriter<long> helper = i % MixedActors == 0 ? work[ring].Writer : null;
             if (helper != null) workers[ring] = Task.Run(() => Factorise(work[ring].Reader));
-            nodes[i] = Task.Run(() => MixedNode(mail[me].Reader, mail[next].Writer, helper, stopped.Writer));
+            nodes[i] = Task.Run(
+                () => MixedNode(mail[me].Reader, mail[next].Writer, helper, stopped.Writer));
         }
-        for (int ring = 0; ring < MixedRings; ring++) mail[ring * MixedActors].Writer.TryWrite(n / MixedRings);
+        for (int ring = 0; ring < MixedRings; ring++)
+            mail[ring * MixedActors].Writer.TryWrite(n / MixedRings);
         for (int ring = 0; ring < MixedRings; ring++) await stopped.Reader.ReadAsync();
         foreach (Channel<long> one in mail) one.Writer.Complete();
         long sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of timers. Those of .NET know whole milliseconds of a coarse clock, so who wants to sleep no less than it said
-// looks at the time when it wakes.
+// The workloads of timers. The timers of .NET know only whole milliseconds of a coarse clock. A
+// task that must not sleep less than asked therefore reads the time when it wakes.
 using System;
 using System.Diagnostics;
 using System.Globalization;
@@ -8,7 +8,7 @@ using System.Threading;
 using System.Threading.Tasks;
 
 static class Timers {
-    // Null when none is called that.
+    // Returns null if no workload has this name.
     public static Workload Named(string name, string size) {
         switch (name) {
             case "sleepers": return Workload.Counted(size, Sleepers);
@@ -18,7 +18,8 @@ static class Timers {
         }
     }
 
-    // The same for every runtime: microseconds up to 100 ms, spread by a multiplicative hash.
+    // The time that a sleeper sleeps, equal in every runtime: microseconds up to 100 ms, spread by
+    // a multiplicative hash.
     static long Nap(long sleeper) => (long)(((ulong)sleeper * 0x9E3779B97F4A7C15) >> 32) % 100_000;
 
     static int WholeMilliseconds(long microseconds) => (int)((microseconds + 999) / 1000);
@@ -55,13 +56,14 @@ static class Timers {
         }
         string Said() {
             Array.Sort(late);
-            return string.Format(CultureInfo.InvariantCulture, ", \"late_us_p50\": {0:F1}, \"late_us_p99\": {1:F1}",
+            return string.Format(CultureInfo.InvariantCulture,
+                ", \"late_us_p50\": {0:F1}, \"late_us_p99\": {1:F1}",
                 late[(int)((n - 1) * 50L / 100)], late[(int)((n - 1) * 99L / 100)]);
         }
         return new Workload(Sleep, n, n, Said);
     }
 
-    // Whether the gate was opened in time.
+    // Returns whether the gate was opened within an hour.
     static async Task<bool> WaitAnHour(Task gate) {
 #if NET6_0_OR_GREATER
         try {

@@ -4,14 +4,15 @@ using System.Diagnostics;
 using System.Globalization;
 using System.IO;
 
-// What this process used so far.
+// The processor time and the memory that this process has used so far.
 static class Usage {
-    // User and system time of all threads, those that ended included.
+    // Returns the user and system time of all threads, including threads that have ended.
     public static double CpuSeconds() {
-        using (Process self = Process.GetCurrentProcess()) return self.TotalProcessorTime.TotalSeconds;
+        using (Process self = Process.GetCurrentProcess())
+            return self.TotalProcessorTime.TotalSeconds;
     }
 
-    // The most memory held at once, in KiB.
+    // Returns the peak of the memory of this process, in KiB.
     public static long PeakRss() {
         foreach (string line in File.ReadLines("/proc/self/status")) {
             if (!line.StartsWith("VmHWM:", StringComparison.Ordinal)) continue;

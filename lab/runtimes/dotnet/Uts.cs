@@ -3,13 +3,16 @@ using System;
 using System.Buffers.Binary;
 using System.Threading.Tasks;
 
-// Unbalanced tree search (Olivier et al., LCPC 2006): only the random numbers of a tree know its nodes. A node is its state and
-// what its child's number makes of it.
+// The unbalanced tree search (Olivier et al., LCPC 2006). The shape of a tree follows from its
+// random numbers alone. A node is its state. The state of a child follows from the state of its
+// parent and from the number of the child.
 sealed class Uts : Call {
     const int MostChildren = 100;
 
-    // What the nodes depend on: geometric or binomial, the root's (geometric: every node's mean) number of children, levels
-    // (geometric), the chance of having children and how many then (binomial), the seed.
+    // The parameters of a tree: whether it is geometric or binomial, the number of children of the
+    // root (geometric: the mean number of children of every node), the number of levels
+    // (geometric), the probability that a node has children and the number of them (binomial), and
+    // the seed.
     sealed class Tree {
         public bool Geometric;
         public double B0, Q;
@@ -18,15 +21,21 @@ sealed class Uts : Call {
 
         public static Tree Named(string name) {
             switch (name) {
-                case "T1": return new Tree {Geometric = true, B0 = 4, Depth = 10, Seed = 19, Nodes = 4130071};
-                case "T3": return new Tree {B0 = 2000, Q = 0.124875, M = 8, Seed = 42, Nodes = 4112897};
-                case "TT": return new Tree {Geometric = true, B0 = 4, Depth = 5, Seed = 19, Nodes = 3987};
-                default: throw new ArgumentException("size must be T1, T3 or TT, not '" + name + "'");
+                case "T1":
+                    return new Tree {
+                        Geometric = true, B0 = 4, Depth = 10, Seed = 19, Nodes = 4130071};
+                case "T3":
+                    return new Tree {B0 = 2000, Q = 0.124875, M = 8, Seed = 42, Nodes = 4112897};
+                case "TT":
+                    return new Tree {Geometric = true, B0 = 4, Depth = 5, Seed = 19, Nodes = 3987};
+                default:
+                    throw new ArgumentException("size must be T1, T3 or TT, not '" + name + "'");
             }
         }
 
         public int Children(byte[] state, int height) {
-            double random = (BinaryPrimitives.ReadInt32BigEndian(state.AsSpan(16)) & 0x7fffffff) / 2147483648.0;
+            int drawn = BinaryPrimitives.ReadInt32BigEndian(state.AsSpan(16)) & 0x7fffffff;
+            double random = drawn / 2147483648.0;
             if (!Geometric) return height == 0 ? (int)B0 : random < Q ? M : 0;
             if (height >= Depth) return 0;
             double p = 1 / (1 + B0);
@@ -56,8 +65,10 @@ sealed class Uts : Call {
         int count = tree.Children(state, height);
         if (count == 0) return new ValueTask<long>(1);
         var children = count == 1 ? Array.Empty<Call>() : new Call[count - 1];
-        for (int i = 0; i < count - 1; i++) children[i] = new Uts(tree, state, i, height + 1).Fork();
-        ValueTask<long> below = Forks.Sum(children, new Uts(tree, state, count - 1, height + 1).Run());
+        for (int i = 0; i < count - 1; i++)
+            children[i] = new Uts(tree, state, i, height + 1).Fork();
+        ValueTask<long> below = Forks.Sum(
+            children, new Uts(tree, state, count - 1, height + 1).Run());
         return below.IsCompletedSuccessfully ? new ValueTask<long>(below.Result + 1) : Later(below);
     }
 
@@ -71,8 +82,9 @@ sealed class Uts : Call {
     }
 }
 
-// SHA-1 of up to 55 bytes (one block, FIPS 180-4), for the random numbers of UTS, which are defined by it. It is written out in
-// every language of the lab: the library's uses the processor's instructions, which the others do not.
+// SHA-1 of up to 55 bytes (one block, FIPS 180-4). UTS defines its random numbers by SHA-1. Each
+// port of the lab has its own code for it: the library's code uses the processor's instructions,
+// which the other ports do not.
 static class Sha1 {
     static uint Rotate(uint x, int by) => x << by | x >> (32 - by);
 
@@ -83,8 +95,9 @@ static class Sha1 {
         block[message.Length] = 0x80;
         BinaryPrimitives.WriteInt64BigEndian(block.Slice(56), message.Length * 8L);
 
-        Span<uint> words = stackalloc uint[16]; // word i of the schedule lies at i mod 16
-        for (int i = 0; i < 16; i++) words[i] = BinaryPrimitives.ReadUInt32BigEndian(block.Slice(4 * i));
+        Span<uint> words = stackalloc uint[16]; // word i of the schedule is words[i mod 16]
+        for (int i = 0; i < 16; i++)
+            words[i] = BinaryPrimitives.ReadUInt32BigEndian(block.Slice(4 * i));
         uint a = 0x67452301, b = 0xEFCDAB89, c = 0x98BADCFE, d = 0x10325476, e = 0xC3D2E1F0;
         for (int i = 0; i < 80; i++) {
             if (i >= 16) {

@@ -1,7 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% The lab's port to Erlang: a process for each fiber, a mailbox for a channel; where a channel has a bound, the receiver gives
-%% credit for as many messages. The workloads of actors are in lab_actors.erl. `erl … -extra WORKLOAD SIZE` runs one workload
-%% once to warm up and once timed, and prints one line of JSON; `+S` is the number of threads.
+%% The lab's port to Erlang: a process for each fiber, and a mailbox for a channel. Where a channel
+%% has a bound, the receiver gives credit for as many messages. The workloads of actors are in
+%% lab_actors.erl. `erl … -extra WORKLOAD SIZE` runs one workload once to warm up and once timed,
+%% and prints one line of JSON; `+S` is the number of threads.
 -module(lab).
 -export([main/0, tree/3]).
 
@@ -17,8 +18,8 @@ main() ->
     Start = erlang:monotonic_time(nanosecond),
     Answer = Run(),
     Seconds = (erlang:monotonic_time(nanosecond) - Start) / 1.0e9,
-    io:format("{\"answer\": ~B, \"expected\": ~B, \"seconds\": ~.9f, \"cpu_seconds\": ~.6f, \"tasks\": ~B, "
-              "\"peak_rss_kib\": ~B}~n",
+    io:format("{\"answer\": ~B, \"expected\": ~B, \"seconds\": ~.9f, \"cpu_seconds\": ~.6f, "
+              "\"tasks\": ~B, \"peak_rss_kib\": ~B}~n",
               [Answer, Expected, Seconds, cpu_seconds() - Before, Tasks, peak_rss_kib()]),
     halt(if Answer =:= Expected -> 0; true -> 1 end).
 
@@ -80,7 +81,8 @@ yield_times(Share, Done) ->
 create(N, N) -> N;
 create(N, Count) -> create(N, Count + in_process(fun() -> 1 end)).
 
-%% A mailbox has no bound: the receiver gives credit for as many messages as there is room, one back for each taken.
+%% A mailbox has no bound. The receiver gives credit for as many messages as the channel has room,
+%% and returns one credit for each message that it takes.
 channel(N, Room) ->
     Me = self(),
     To = spawn(fun() -> Me ! {sum, take(N, 0)} end),
@@ -102,7 +104,7 @@ take(Left, Sum) ->
             take(Left - 1, Sum + Value)
     end.
 
-%% All blocked at once on a message, then told.
+%% All processes block on a message at the same time, and are then released.
 blocked(N) ->
     Me = self(),
     All = [spawn(fun() -> Me ! arrived, receive go -> Me ! passed end end) || _ <- lists:seq(1, N)],
@@ -113,7 +115,8 @@ blocked(N) ->
 count(_, 0, Count) -> Count;
 count(What, Left, Count) -> receive What -> count(What, Left - 1, Count + 1) end.
 
-%% User and system time of all threads: fields 14 and 15 of /proc/self/stat, in hundredths of a second.
+%% Returns the user and system time of all threads: fields 14 and 15 of /proc/self/stat, in
+%% hundredths of a second.
 cpu_seconds() ->
     {ok, Text} = file:read_file("/proc/self/stat"),
     [_, Rest] = string:split(Text, ") ", trailing),

@@ -2,7 +2,8 @@
 %% The workloads of actors: an actor is a process.
 -module(lab_actors).
 -export([workload/2, node/2, sending/3, mayfly/2, fib_call/2, creature/3]).
--export([producer/2, consumer/2, buffer/3, lender/2, prime_worker/2, mixed_node/2, mixed_factoriser/2]).
+-export([producer/2, consumer/2, buffer/3, lender/2, prime_worker/2]).
+-export([mixed_node/2, mixed_factoriser/2]).
 
 -define(RING, 503).
 -define(SENDERS, 20).
@@ -13,7 +14,7 @@
 -define(MIXED_RINGS, 20).
 -define(MIXED_ACTORS, 100).
 
-%% {what runs it, the answer, the messages}, or none.
+%% Returns {the function that runs the workload, the answer, the number of messages}, or none.
 workload("thread-ring", N) -> {fun() -> ring([N]) end, N rem ?RING + 1, N};
 workload("parallel-thread-ring", N) ->
     Hops = parts(N, ?RING),
@@ -46,13 +47,14 @@ fib(N, A, B) -> fib(N - 1, B, A + B).
 
 parts(N, Parts) -> (N + Parts - 1) div Parts.
 
-%% Sends the tokens around the ring, the first from the first actor, and so on; the sum of the numbers of those who have
-%% them last.
+%% Sends the tokens around the ring, the first token from the first actor, and so on. Returns the
+%% sum of the numbers of the actors that have the tokens last.
 ring(Tokens) ->
     Me = self(),
     Nodes = [spawn(?MODULE, node, [Number, Me]) || Number <- lists:seq(1, ?RING)],
     [First | Others] = Nodes,
-    lists:foreach(fun({Node, Next}) -> Node ! {next, Next} end, lists:zip(Nodes, Others ++ [First])),
+    lists:foreach(fun({Node, Next}) -> Node ! {next, Next} end,
+                  lists:zip(Nodes, Others ++ [First])),
     start(Nodes, Tokens),
     Sum = last(length(Tokens), 0),
     _ = [Node ! stop || Node <- Nodes],
@@ -160,7 +162,7 @@ chameneos(N) ->
 meetings(0, Sum) -> Sum;
 meetings(Left, Sum) -> receive {met, Count} -> meetings(Left - 1, Sum + Count) end.
 
-%% The second of two is introduced to the first.
+%% The mall introduces the second creature of a pair to the first.
 mall(_, _, ?CREATURES) -> ok;
 mall(0, none, Home) ->
     receive {_, Who} -> Who ! go_home end,
@@ -285,7 +287,7 @@ prime_worker(Client, Server) ->
     end,
     prime_worker(Client, Server).
 
-%% ---- rings, and a worker beside each
+%% ---- rings, with a worker beside each ring
 
 mixed(Hops) ->
     Me = self(),
@@ -295,7 +297,8 @@ mixed(Hops) ->
     _ = [Node ! stop || {_, Nodes, _} <- Rings, Node <- Nodes],
     Sum = lists:sum([receive {hops, Count} -> Count end || {_, Nodes, _} <- Rings, _ <- Nodes]),
     _ = [Worker ! stop || {_, _, Worker} <- Rings],
-    case lists:all(fun(Right) -> Right end, [receive {factorised, Right} -> Right end || _ <- Rings]) of
+    Factorised = [receive {factorised, Right} -> Right end || _ <- Rings],
+    case lists:all(fun(Right) -> Right end, Factorised) of
         true -> Sum;
         false -> -1
     end.
@@ -305,7 +308,8 @@ mixed_ring(Whole) ->
     First = spawn(?MODULE, mixed_node, [Whole, Worker]),
     Others = [spawn(?MODULE, mixed_node, [Whole, none]) || _ <- lists:seq(2, ?MIXED_ACTORS)],
     Nodes = [First | Others],
-    lists:foreach(fun({Node, Next}) -> Node ! {next, Next} end, lists:zip(Nodes, Others ++ [First])),
+    lists:foreach(fun({Node, Next}) -> Node ! {next, Next} end,
+                  lists:zip(Nodes, Others ++ [First])),
     {First, Nodes, Worker}.
 
 mixed_node(Whole, Worker) ->

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// folly::coro: collectAllTry of its tasks (collectAll would make a source of cancellation for each
-// fork) on its CPUThreadPoolExecutor, which takes the oldest first and so walks trees in breadth.
+// folly::coro: collectAllTry of its tasks on its CPUThreadPoolExecutor. (collectAll would create a
+// source of cancellation for each fork.) The executor runs the oldest task first, and so walks
+// trees breadth first.
 #include "when_all.hpp"
 
 #include <folly/coro/Collect.h>
@@ -10,7 +11,7 @@
 
 namespace {
 
-// A task knows its executor from whoever awaits it, so the shapes need to know none.
+// A task inherits its executor from the coroutine that awaits it, so the shapes name no executor.
 struct current_executor {
     static auto schedule() { return folly::coro::co_reschedule_on_current_executor; }
 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// folly::fibers: a FiberManager for each thread, with stacks of the library's own 16 KiB.
+// folly::fibers: a FiberManager for each thread, with stacks of 16 KiB, the library's default.
 //
-// A fiber stays on the manager that it was given to. With several threads the workload's fiber and
-// those that it starts give each new one to the thread with the fewest; what starts further down
-// stays at home, so that a tree is dealt out near its root. Where a fiber need not be dealt out it
-// is run at once (addTaskEager), so that a tree is walked depth first, and often has ended before
-// it is joined.
+// A fiber stays on the manager that it was given to. With several threads, the workload's fiber and
+// the fibers that it starts give each new fiber to the thread with the fewest fibers. Fibers that
+// start further down stay on their thread, so a tree is dealt out near its root. A fiber that stays
+// runs immediately (addTaskEager). A tree is then walked depth first, and a fiber has often ended
+// before it is joined.
 //
-// Threads look for work all the time, and make way to other programs now and then: one that slept
-// on its EventBase would have to be woken through the kernel for each fiber that another thread
-// makes ready. Only where fibers sleep are there EventBases, whose timers are of whole
-// milliseconds; those of the other loop are of ten.
+// Threads search for work all the time, and now and then yield the processor to other programs. A
+// thread that slept on its EventBase would need a wake-up by the kernel for each fiber that another
+// thread makes ready. Only the workloads in which fibers sleep have EventBases, whose timers have
+// whole milliseconds. The timers of the other loop have steps of ten milliseconds.
 #include "fibers/main.hpp"
 
 #include <folly/IntrusiveList.h>
@@ -33,16 +33,16 @@
 
 namespace {
 
-// How far below the workload's fiber; a new fiber inherits it.
+// The distance of a fiber from the workload's fiber. A new fiber inherits it.
 struct depth {
     int value = 0;
-    static constexpr int dealt_out =
-        2; // the workload's fiber starts those of depth 1, and they those of depth 2
+    // The workload's fiber starts those of depth 1, and these start those of depth 2.
+    static constexpr int dealt_out = 2;
 };
 
 enum class driver { polling, event_base };
 
-// What a thread has.
+// The state of a thread: its fiber manager and the loop that drives it.
 class home {
     using event_base_controller = folly::fibers::EventBaseLoopController;
     using polling_controller = folly::fibers::SimpleLoopController;
@@ -51,7 +51,7 @@ class home {
 
 public:
     folly::fibers::FiberManager manager;
-    std::atomic<int> dealt = 0; // fibers that were given to it and have not ended
+    std::atomic<int> dealt = 0; // fibers that were given to this thread and have not ended
 
     explicit home(driver by) : manager(folly::fibers::LocalType<depth>(), controller(by)) {
         if (by == driver::polling) return;
@@ -68,7 +68,7 @@ public:
             if (++looked % 32 == 0) std::this_thread::yield();
         });
     }
-    // On this thread: drive() returns soon.
+    // Makes drive() return soon. The thread itself must call it.
     void stop() {
         if (events_)
             events_->terminateLoopSoon();
@@ -105,7 +105,8 @@ public:
     bool several() const { return all_.size() > 1; }
     static home& own() { return *own_; }
 
-    // For one more fiber. Who asks counts as one, but is about to make way.
+    // The thread for one more fiber. The calling fiber counts on its own thread, but is about to
+    // leave it.
     home& best() const {
         home* found = own_;
         int fewest = own_->dealt.load(std::memory_order_relaxed) - 1;
@@ -146,8 +147,8 @@ struct fibers_of_folly {
     struct fiber {
         std::unique_ptr<baton> over;
         void join() const {
-            if (!over->try_wait())
-                over->wait(); // wait() would make way even to a fiber that has ended
+            // An unconditional wait() would yield even to a fiber that has ended.
+            if (!over->try_wait()) over->wait();
         }
     };
     template <class F>
@@ -178,7 +179,8 @@ struct fibers_of_folly {
     }
     static void yield() { folly::fibers::yield(); }
 
-    // The library cuts off what is below a millisecond, when a part of the time is over already.
+    // The library rounds the rest of the time down to whole milliseconds, after a part of the time
+    // has already passed.
     template <class D>
     static void sleep_for(D duration) {
         using std::chrono::milliseconds;
@@ -187,8 +189,8 @@ struct fibers_of_folly {
 
     using mutex = folly::fibers::TimedMutex;
 
-    // The library has none: a list of who waits, each with a baton. Like it, the mutex must be held
-    // to notify.
+    // The library has no condition variable. This one is a list of waiters, each with a baton. The
+    // caller must hold the mutex to notify.
     class condition_variable {
     public:
         template <class Ready>
@@ -225,8 +227,8 @@ struct fibers_of_folly {
         folly::fibers::Semaphore tokens_{0};
     };
 
-    // More tokens than anybody will take; a promise for those who wait with a limit, which only
-    // futures have.
+    // The semaphore has more tokens than waiters. A waiter with a limit uses a promise, because
+    // only futures have such a wait.
     class event {
     public:
         void wait() { tokens_.wait(1); }
@@ -248,7 +250,7 @@ struct fibers_of_folly {
         return gate.wait_for(duration);
     }
 
-    // The library has no channels of fibers: what is blocked waits for a semaphore.
+    // The library has no channels for fibers, so a blocked fiber waits for a semaphore.
     template <class T>
     class rendezvous {
     public:
@@ -303,7 +305,7 @@ struct fibers_of_folly {
         folly::fibers::Semaphore room_, some_{0};
         folly::SpinLock lock_;
         const std::size_t capacity_;
-        std::size_t in_ = 0, out_ = 0; // guarded by the lock, as what lies between them
+        std::size_t in_ = 0, out_ = 0; // guarded by the lock, as are the values between them
         std::unique_ptr<T[]> values_;
     };
 };

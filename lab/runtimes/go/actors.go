@@ -2,8 +2,9 @@
 
 package main
 
-// The workloads of actors: an actor is a goroutine with a channel. A channel has room for all that can be in it at once,
-// where that is few, so that no circle of senders waits for itself; else for 128.
+// The workloads of actors. An actor is a goroutine with a channel. If few messages can be in a
+// channel at the same time, the channel has room for all of them, so that no circle of senders
+// waits for itself. Otherwise it has room for 128.
 
 const (
 	ringActors = 503
@@ -12,11 +13,14 @@ const (
 	mailbox    = 128
 )
 
-// roundUp is the least multiple of parts that is not below n.
+// roundUp returns the least multiple of parts that is not below n.
 func roundUp(n, parts int64) int64 { return (n + parts - 1) / parts * parts }
 
-// messages is a workload of n messages with that answer, whose number of messages is a multiple of parts.
-func messages(parts int64, answer func(n int64) int64, run func(n int64) int64) func(size string) (workload, error) {
+// messages makes a workload of n messages with the given answer. It rounds n up to a multiple of
+// parts.
+func messages(
+	parts int64, answer func(n int64) int64, run func(n int64) int64,
+) func(size string) (workload, error) {
 	return func(size string) (workload, error) {
 		number, err := number("size", size, 1, mostOperations)
 		n := roundUp(int64(number), parts)
@@ -28,7 +32,7 @@ func asMany(n int64) int64 { return n }
 
 type token struct {
 	hops int64
-	seed uint64 // 0: no work
+	seed uint64 // 0 means no work
 }
 
 // someWork takes about a microsecond.
@@ -52,7 +56,8 @@ func ringNode(number int64, inbox <-chan token, next chan<- token, stopped chan<
 	}
 }
 
-// ring sends tokens around 503 actors, from evenly spread ones, and returns the sum of the numbers of those who have them last.
+// ring sends tokens around 503 actors, from evenly spread actors. It returns the sum of the numbers
+// of the actors that have the tokens last.
 func ring(tokens int, first func(i int) token) int64 {
 	inboxes := make([]chan token, ringActors)
 	for i := range inboxes {
@@ -80,7 +85,8 @@ func threadRing(n int64) int64 { return ring(1, func(int) token { return token{n
 func lastOfRing(n int64) int64 { return n%ringActors + 1 }
 
 func parallelThreadRing(n int64) int64 {
-	if ring(ringActors, func(int) token { return token{n / ringActors, 0} }) != ringActors*(ringActors+1)/2 {
+	expected := int64(ringActors * (ringActors + 1) / 2)
+	if ring(ringActors, func(int) token { return token{n / ringActors, 0} }) != expected {
 		return -1
 	}
 	return n
@@ -91,7 +97,8 @@ func ringWork(n int64) int64 {
 	for i := int64(0); i < workTokens; i++ {
 		expected += (i*ringActors/workTokens+n/workTokens)%ringActors + 1
 	}
-	if ring(workTokens, func(i int) token { return token{n / workTokens, uint64(i + 1)} }) != expected {
+	first := func(i int) token { return token{n / workTokens, uint64(i + 1)} }
+	if ring(workTokens, first) != expected {
 		return -1
 	}
 	return n

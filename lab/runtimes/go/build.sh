@@ -4,4 +4,8 @@ out=$1
 command -v go >/dev/null || { echo "no go is not installed"; exit 0; }
 cd "$(dirname "$0")" || exit 1
 echo "version $(go env GOVERSION)"
-if go build -o "$out/go/lab-go" . 2>&1; then echo "ok $out/go/lab-go"; else echo "no go cannot build it, see the log"; fi
+if go build -o "$out/go/lab-go" . 2>&1; then
+    echo "ok $out/go/lab-go"
+else
+    echo "no go cannot build it, see the log"
+fi

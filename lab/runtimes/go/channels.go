@@ -4,12 +4,14 @@ package main
 
 import "fmt"
 
-// summed is a workload whose answer is the sum of the numbers 0 to n - 1, which travel as messages.
+// summed makes a workload whose answer is the sum of the numbers 0 to n - 1, which travel as
+// messages.
 func summed(run func(n int64) int64) func(size string) (workload, error) {
 	return func(size string) (workload, error) {
 		n, err := number("size", size, 1, mostOperations)
 		count := int64(n)
-		return workload{run: func() int64 { return run(count) }, expected: count * (count - 1) / 2, tasks: count}, err
+		work := func() int64 { return run(count) }
+		return workload{run: work, expected: count * (count - 1) / 2, tasks: count}, err
 	}
 }
 
@@ -40,7 +42,8 @@ func channelRendezvous(n int64) int64 { return sendAndAdd(make(chan int64), n) }
 
 func channelBuffered(n int64) int64 { return sendAndAdd(make(chan int64, 128), n) }
 
-// selectTwo: two producers, each with a channel, and a consumer that takes from whichever is ready.
+// selectTwo: two producers, each with a channel, and a consumer that takes from the channel that is
+// ready.
 func selectTwo(n int64) int64 {
 	low, high := make(chan int64), make(chan int64)
 	a, b := produce(low, 0, n/2), produce(high, n/2, n)
@@ -63,7 +66,7 @@ func selectTwo(n int64) int64 {
 	return sum
 }
 
-// skynetNode is a goroutine of the tree; each inner one has a channel for its ten children.
+// skynetNode is a goroutine of the tree. Each inner node has a channel for its ten children.
 func skynetNode(above chan<- int64, first, leaves int64) {
 	if leaves == 1 {
 		above <- first

@@ -2,7 +2,7 @@
 
 package main
 
-// fib is the naive recursion, no cutoff.
+// fib is the naive recursion without a cutoff.
 func fib(n int) int64 {
 	if n < 2 {
 		return int64(n)

@@ -11,7 +11,7 @@ import (
 
 const mostOperations = 999999999
 
-// counted is a workload whose answer is the number of operations that were counted.
+// counted makes a workload whose answer is the number of operations that were counted.
 func counted(run func(n int64) int64) func(size string) (workload, error) {
 	return func(size string) (workload, error) {
 		n, err := number("size", size, 1, mostOperations)
@@ -20,7 +20,7 @@ func counted(run func(n int64) int64) func(size string) (workload, error) {
 	}
 }
 
-// start runs f in a goroutine; the channel that it returns is closed at the end.
+// start runs f in a goroutine. It returns a channel that is closed when f has returned.
 func start(f func()) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -30,7 +30,7 @@ func start(f func()) <-chan struct{} {
 	return done
 }
 
-// together starts body(0) to body(count-1) and waits for them.
+// together starts body(0) to body(count-1) and waits for their end.
 func together(count int64, body func(me int64)) {
 	ended := make([]<-chan struct{}, count)
 	for me := range ended {
@@ -60,7 +60,7 @@ func fiberYield(n int64) int64 {
 	return a + b
 }
 
-// fiberCreate: goroutines that only count, made and waited for one after the other.
+// fiberCreate: goroutines that only count, created and waited for one after the other.
 func fiberCreate(n int64) int64 {
 	count := int64(0)
 	var done sync.WaitGroup
@@ -75,7 +75,8 @@ func fiberCreate(n int64) int64 {
 	return count
 }
 
-// crewAtGate: n goroutines that all wait at once for a channel that is closed then; the answer is for how many wait said true.
+// crewAtGate: n goroutines wait for a channel, which is closed when all of them wait. The answer is
+// the number of calls of wait that returned true.
 func crewAtGate(n int64, wait func(gate <-chan struct{}) bool) int64 {
 	gate := make(chan struct{})
 	var arrived, passed int64
@@ -98,7 +99,7 @@ func crewAtGate(n int64, wait func(gate <-chan struct{}) bool) int64 {
 	return passed
 }
 
-// fibersBlocked: n goroutines, all blocked at once.
+// fibersBlocked: n goroutines are blocked at the same time.
 func fibersBlocked(n int64) int64 {
 	return crewAtGate(n, func(gate <-chan struct{}) bool {
 		<-gate
@@ -106,7 +107,8 @@ func fibersBlocked(n int64) int64 {
 	})
 }
 
-// nap is the same for every runtime: up to 100 ms, spread by a multiplicative hash.
+// nap is the time that a sleeper sleeps, equal in every runtime: up to 100 ms, spread by a
+// multiplicative hash.
 func nap(sleeper int64) time.Duration {
 	mixed := uint64(sleeper) * 0x9E3779B97F4A7C15
 	return time.Duration((mixed>>32)%100000) * time.Microsecond

@@ -4,7 +4,7 @@ package main
 
 import "sync"
 
-// both returns f() + g(): f in a goroutine of its own, g in this one.
+// both returns f() + g(). f runs in a goroutine of its own, and g in the calling goroutine.
 func both(f, g func() int64) int64 {
 	var a int64
 	var done sync.WaitGroup
@@ -18,7 +18,7 @@ func both(f, g func() int64) int64 {
 	return a + b
 }
 
-// sum returns f(0) + ... + f(count-1): a goroutine for each but the last.
+// sum returns f(0) + ... + f(count-1). Each call but the last runs in a goroutine of its own.
 func sum(count int, f func(int) int64) int64 {
 	if count == 0 {
 		return 0
@@ -28,7 +28,7 @@ func sum(count int, f func(int) int64) int64 {
 	var done sync.WaitGroup
 	done.Add(last)
 	for i := range results {
-		i := i // before Go 1.22 the loop's own variable is one for all turns
+		i := i // before Go 1.22, all rounds of a loop share its variable
 		go func() {
 			results[i] = f(i)
 			done.Done()
@@ -42,7 +42,7 @@ func sum(count int, f func(int) int64) int64 {
 	return total
 }
 
-// all runs the functions: a goroutine for each but the last.
+// all runs the functions. Each function but the last runs in a goroutine of its own.
 func all(functions ...func()) {
 	last := len(functions) - 1
 	var done sync.WaitGroup

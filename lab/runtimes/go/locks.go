@@ -32,7 +32,7 @@ func mutexFree(n int64) int64 { return countLocked(1, n) }
 
 func mutexContended(n int64) int64 { return countLocked(4, n) }
 
-// condition: two goroutines take turns, each waits for its own.
+// condition: two goroutines take turns. Each waits for its own turn.
 func condition(n int64) int64 {
 	var mutex sync.Mutex
 	mine := [2]*sync.Cond{sync.NewCond(&mutex), sync.NewCond(&mutex)}

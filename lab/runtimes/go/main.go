@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The lab's port to Go: a goroutine for each child but the last, a WaitGroup for each node; goroutines as fibers and actors.
-// `lab-go WORKLOAD SIZE THREADS` runs one workload once to warm up and once timed, and prints one line of JSON.
+// The lab's port to Go: a goroutine for each child but the last, and a WaitGroup for each node.
+// Fibers and actors are goroutines. `lab-go WORKLOAD SIZE THREADS` runs one workload once to warm
+// up and once timed, and prints one line of JSON.
 package main
 
 import (
@@ -53,7 +54,8 @@ func measure(arguments []string) error {
 	if job.extra != nil {
 		extra = job.extra()
 	}
-	fmt.Printf(`{"answer": %d, "expected": %d, "seconds": %.9f, "cpu_seconds": %.6f, "tasks": %d, "peak_rss_kib": %d%s}`+"\n",
+	fmt.Printf(`{"answer": %d, "expected": %d, "seconds": %.9f, "cpu_seconds": %.6f, `+
+		`"tasks": %d, "peak_rss_kib": %d%s}`+"\n",
 		answer, job.expected, seconds, cpu-cpuBefore, job.tasks, peak, extra)
 	if answer != job.expected {
 		return fmt.Errorf("wrong answer: %d, not %d", answer, job.expected)

@@ -19,7 +19,8 @@ func multiplyLeaf(a, b, c []int32, n, stride int) {
 	}
 }
 
-// multiply adds a * b to c by quadrants, two groups of four with a join between.
+// multiply adds a * b to c by quadrants: two groups of four products with a join between the
+// groups.
 func multiply(a, b, c []int32, n, stride int) {
 	if n <= leaf {
 		multiplyLeaf(a, b, c, n, stride)
@@ -27,7 +28,7 @@ func multiply(a, b, c []int32, n, stride int) {
 	}
 	k := n / 2
 	down := k * stride
-	// One half of a's columns with the same half of b's rows.
+	// Multiplies one half of a's columns by the matching half of b's rows.
 	four := func(a, b []int32) {
 		all(func() { multiply(a, b, c, k, stride) },
 			func() { multiply(a, b[k:], c[k:], k, stride) },

@@ -4,12 +4,13 @@ package main
 
 const mostQueens = 16
 
-var queensAnswers = [mostQueens + 1]int64{1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184,
-	14772512}
+var queensAnswers = [mostQueens + 1]int64{1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200,
+	73712, 365596, 2279184, 14772512}
 
-// Partial boards on which no queen attacks another, the empty one included.
-var queensNodes = [mostQueens + 1]int64{1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890,
-	27358553, 171129072, 1141190303}
+// queensNodes holds the number of partial boards on which no queen attacks another queen, the empty
+// board included.
+var queensNodes = [mostQueens + 1]int64{1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926,
+	856189, 4674890, 27358553, 171129072, 1141190303}
 
 type board [mostQueens]int8
 
@@ -23,7 +24,8 @@ func (b *board) legal(column int, row int8) bool {
 	return true
 }
 
-// queens counts the ways to fill the board's other columns; one task for each legal move, the board travels by value.
+// queens counts the ways to fill the remaining columns of the board, with one task for each legal
+// move. The board is passed by value.
 func queens(n, column int, b board) int64 {
 	if column == n {
 		return 1

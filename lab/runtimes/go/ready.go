@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// semaphore: a channel with room for more tokens than there ever are.
+// semaphore is a channel with room for more tokens than there ever are.
 type semaphore chan struct{}
 
 func newSemaphore() semaphore { return make(semaphore, 256) }
 func (s semaphore) acquire()  { <-s }
 func (s semaphore) release()  { s <- struct{}{} }
 
-// shareOf gives the part of n that belongs to one of several.
+// shareOf returns the share of number one when n is divided into parts.
 func shareOf(n, one, parts int64) int64 {
 	if one < n%parts {
 		return n/parts + 1
@@ -22,10 +22,12 @@ func shareOf(n, one, parts int64) int64 {
 	return n / parts
 }
 
-// randomNumbers: xorshift of Marsaglia, the same for every runtime.
+// randomNumbers is xorshift of Marsaglia, with equal numbers in every runtime.
 type randomNumbers uint64
 
-func newRandom(seed int64) randomNumbers { return randomNumbers(uint64(seed+1) * 0x9E3779B97F4A7C15) }
+func newRandom(seed int64) randomNumbers {
+	return randomNumbers(uint64(seed+1) * 0x9E3779B97F4A7C15)
+}
 
 func (r *randomNumbers) below(bound uint64) int {
 	s := uint64(*r)
@@ -69,7 +71,8 @@ func cycle(n int64) int64 {
 	return sum
 }
 
-// churn: 64 goroutines release a random one of 16 semaphores, then acquire it; lab/workloads/fibers/churn.hpp.
+// churn: 64 goroutines release a random one of 16 semaphores, then acquire that semaphore;
+// lab/workloads/fibers/churn.hpp.
 func churn(n int64) int64 {
 	const strands, spots = 64, 16
 	all := make([]semaphore, spots)
@@ -160,11 +163,11 @@ func locality(n int64, share bool) int64 {
 	return sum / touches
 }
 
-// transfer: 16 goroutines elect leaders, who spin; lab/workloads/fibers/transfer.hpp.
+// transfer: 16 goroutines elect leaders, which spin; lab/workloads/fibers/transfer.hpp.
 func transfer(n int64) int64 {
 	const strands = 16
 	var epoch, seen, leader atomic.Int64
-	chance, elections := newRandom(0), int64(0) // the leader's
+	chance, elections := newRandom(0), int64(0) // used by the leader only
 	body := func(me int64) {
 		for mine := int64(1); mine <= n; {
 			switch {

@@ -4,7 +4,7 @@ package main
 
 const creatures = 100
 
-// newSavinaFib: a goroutine for each call, with a channel for its two.
+// newSavinaFib: a goroutine for each call, with a channel for its two calls.
 func newSavinaFib(size string) (workload, error) {
 	n, err := number("size", size, 1, 40)
 	a, b := int64(0), int64(1)
@@ -30,8 +30,9 @@ func savinaFib(n int64, above chan<- int64) {
 	above <- <-values + <-values
 }
 
-// visit is what a creature tells the mall, and the mall another one, which answers with one that has no sender: the colour
-// that both have now. The mall says goHome in its place.
+// visit is a message from a creature to the mall, or from the mall to another creature. The other
+// creature answers with a visit without a sender: the colour that both creatures then have. At the
+// end, the mall sends goHome as the colour.
 type visit struct {
 	colour int
 	who    chan visit

@@ -2,8 +2,8 @@
 
 package main
 
-// Actors that work for each other, as goroutines with channels: a buffer is a channel with that much room, a pool a
-// channel with what it lends.
+// Actors that work for each other, as goroutines with channels. A buffer is a channel with the
+// buffer's room. A pool is a channel that holds the lent objects.
 
 const (
 	producers       = 5
@@ -103,7 +103,10 @@ func primeFactors(n int64) int64 {
 	return sum
 }
 
-func mixedNode(inbox <-chan int64, next chan<- int64, factorise chan<- struct{}, stopped chan<- struct{}, hops chan<- int64) {
+func mixedNode(
+	inbox <-chan int64, next chan<- int64, factorise chan<- struct{}, stopped chan<- struct{},
+	hops chan<- int64,
+) {
 	count := int64(0)
 	for left := range inbox {
 		if left == 0 {

@@ -9,15 +9,16 @@ import (
 
 const digestBytes = 20
 
-// sha1 is that of up to 55 bytes (one block, FIPS 180-4), for the random numbers of UTS, which are defined by it. It is
-// written out in every language of the lab: crypto/sha1 uses the processor's instructions, which the others do not.
+// sha1 returns the SHA-1 of up to 55 bytes (one block, FIPS 180-4). UTS defines its random numbers
+// by SHA-1. Each port of the lab has its own code for it: crypto/sha1 uses the processor's
+// instructions, which the other ports do not.
 func sha1(message []byte) (digest [digestBytes]byte) {
 	var block [64]byte
 	length := copy(block[:], message)
 	block[length] = 0x80
 	binary.BigEndian.PutUint64(block[56:], uint64(length)*8)
 
-	var words [16]uint32 // word i of the schedule lies at i mod 16
+	var words [16]uint32 // word i of the schedule is words[i mod 16]
 	for i := range words {
 		words[i] = binary.BigEndian.Uint32(block[4*i:])
 	}

@@ -2,7 +2,8 @@
 
 package main
 
-// skynet is a tree with ten children a node; the leaves return their number, the nodes the sum.
+// skynet is a tree with ten children for each inner node. Leaves return their number, and inner
+// nodes the sum of their children.
 func skynet(first, leaves int64) int64 {
 	if leaves == 1 {
 		return first

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// newTimerLateness: a goroutine that sleeps n times, and how much too late it went on, in microseconds.
+// newTimerLateness: a goroutine sleeps n times, and records in microseconds how much too late it
+// continues.
 func newTimerLateness(size string) (workload, error) {
 	n, err := number("size", size, 1, mostOperations)
 	var late []float64
@@ -32,12 +33,14 @@ func newTimerLateness(size string) (workload, error) {
 		if last < 0 {
 			return ""
 		}
-		return fmt.Sprintf(`, "late_us_p50": %.1f, "late_us_p99": %.1f`, late[last*50/100], late[last*99/100])
+		share := func(of100 int) float64 { return late[last*of100/100] }
+		return fmt.Sprintf(`, "late_us_p50": %.1f, "late_us_p99": %.1f`, share(50), share(99))
 	}
 	return workload{run: run, expected: int64(n), tasks: int64(n), extra: extra}, err
 }
 
-// timersCancelled: n goroutines wait for a channel for at most an hour; then it is closed, and each stops its timer.
+// timersCancelled: n goroutines wait for a channel for at most an hour. Then the channel is closed,
+// and each goroutine stops its timer.
 func timersCancelled(n int64) int64 {
 	return crewAtGate(n, func(gate <-chan struct{}) bool {
 		limit := time.NewTimer(time.Hour)

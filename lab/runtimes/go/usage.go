@@ -9,14 +9,15 @@ import (
 	"syscall"
 )
 
-// cpuSeconds is the user and system time of this process so far.
+// cpuSeconds returns the user and system time of this process so far.
 func cpuSeconds() (float64, error) {
 	var used syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &used)
 	return float64(used.Utime.Nano()+used.Stime.Nano()) / 1e9, err
 }
 
-// peakRssKib is the most memory held at once. (Getrusage's field starts at what the parent process held.)
+// peakRssKib returns the peak of the memory of this process. (Getrusage's field starts at the
+// memory of the parent process.)
 func peakRssKib() (int64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

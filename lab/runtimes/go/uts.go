@@ -10,13 +10,14 @@ import (
 
 const mostChildren = 100
 
-// tree is what UTS (Olivier et al., LCPC 2006) searches: only its random numbers know its nodes.
+// tree is a tree of UTS (Olivier et al., LCPC 2006). Its shape follows from its random numbers
+// alone.
 type tree struct {
 	geometric bool
-	b0        float64 // root's (geometric: every node's mean) number of children
-	depth     int     // geometric: levels
-	q         float64 // binomial: chance of having children
-	m         int     // binomial: how many then
+	b0        float64 // number of children of the root (geometric: mean number of a node's children)
+	depth     int     // geometric: number of levels
+	q         float64 // binomial: probability that a node has children
+	m         int     // binomial: number of children of a node that has any
 	seed      uint32
 	nodes     int64
 }
@@ -27,7 +28,7 @@ var trees = map[string]tree{
 	"TT": {true, 4, 5, 0, 0, 19, 3987},
 }
 
-// state is that of a node's random numbers.
+// state is the state of a node's random numbers.
 type state [digestBytes]byte
 
 func (s *state) child(number int) state {
@@ -37,7 +38,7 @@ func (s *state) child(number int) state {
 	return sha1(bytes[:])
 }
 
-// random is in [0, 1).
+// random returns a number in [0, 1).
 func (s *state) random() float64 {
 	return float64(binary.BigEndian.Uint32(s[16:])&0x7fffffff) / 2147483648
 }
@@ -61,7 +62,7 @@ func (t *tree) children(s *state, height int) int {
 	return 0
 }
 
-// search counts the nodes below and including one.
+// search counts a node and the nodes below it.
 func (t *tree) search(s state, height int) int64 {
 	return 1 + sum(t.children(&s, height), func(i int) int64 { return t.search(s.child(i), height+1) })
 }

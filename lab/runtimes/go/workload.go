@@ -11,7 +11,7 @@ import (
 type workload struct {
 	run      func() int64
 	expected int64
-	tasks    int64 // nodes of the tree of calls; operations of fibers
+	tasks    int64 // number of nodes of the tree of calls, or of operations of fibers
 	extra    func() string
 }
 
@@ -50,8 +50,9 @@ var workloads = map[string]func(size string) (workload, error){
 	"spawn-storm":          counted(spawnStorm),
 	"ring-work":            messages(workTokens, asMany, ringWork),
 	"producer-consumer":    counted(producerConsumer),
-	"prime-factors":        messages(1, func(n int64) int64 { return n * smallestFactor }, primeFactors),
-	"mixed-scenario":       messages(mixedRings, asMany, mixedScenario),
+	"prime-factors": messages(
+		1, func(n int64) int64 { return n * smallestFactor }, primeFactors),
+	"mixed-scenario": messages(mixedRings, asMany, mixedScenario),
 
 	"savina-fib":       newSavinaFib,
 	"savina-chameneos": newSavinaChameneos,

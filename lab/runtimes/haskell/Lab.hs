@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The lab's port to Haskell: threads of GHC's runtime for fibers, an MVar for a rendezvous, and for a channel with room
--- a list in an MVar with a semaphore of credit. `lab-haskell WORKLOAD SIZE THREADS` runs one workload once to warm up
--- and once timed, and prints one line of JSON.
+-- The lab's port to Haskell: threads of GHC's runtime for fibers, an MVar for a rendezvous, and a
+-- list in an MVar with a semaphore of credit for a channel with room. `lab-haskell WORKLOAD SIZE
+-- THREADS` runs one workload once to warm up and once timed, and prints one line of JSON.
 module Main (main) where
 
 import Control.Concurrent
@@ -31,7 +31,7 @@ workload name n = case name of
   "fibers-blocked" -> Just (counted blocked n)
   _ -> Nothing
 
--- A new thread, and what waits for its end.
+-- Starts a thread. Returns an MVar that receives the thread's result at its end.
 start :: IO a -> IO (MVar a)
 start f = do
   done <- newEmptyMVar
@@ -46,7 +46,7 @@ skynet leaves = do
  where
   node above first 1 = putMVar above first
   node above first count = do
-    below <- newEmptyMVar -- who puts waits until there is room; ten children, ten messages
+    below <- newEmptyMVar -- a child waits until it is empty; ten children send ten messages
     let part = count `div` 10
     forM_ [0 .. 9] $ \i -> forkIO (node below (first + i * part) part)
     total <- collect below (10 :: Int) 0
@@ -71,7 +71,7 @@ create n = go 0
     | count == n = return count
     | otherwise = start (return 1) >>= takeMVar >>= \one -> go $! count + one
 
--- putMVar waits until the one before was taken: the sender is at most one ahead.
+-- putMVar waits until the former value was taken, so the sender is at most one value ahead.
 rendezvous :: Int -> IO Int
 rendezvous n = do
   line <- newEmptyMVar
@@ -120,9 +120,11 @@ main = do
   case arguments of
     [name, size, threads] -> do
       setNumCapabilities (read threads)
-      job <- maybe (refuse ("no workload is called '" ++ name ++ "'")) return (workload name (read size))
+      let unknown = "no workload is called '" ++ name ++ "'"
+      job <- maybe (refuse unknown) return (workload name (read size))
       cold <- lookupEnv "LAB_NO_WARMUP"
-      let timed = runInUnboundThread (runIt job) -- the main thread is bound to one of the system, and slow
+      -- The main thread is bound to a thread of the system, and slow.
+      let timed = runInUnboundThread (runIt job)
       when (cold == Nothing) (void timed)
       cpuBefore <- getCPUTime
       begin <- getMonotonicTimeNSec
@@ -131,7 +133,8 @@ main = do
       cpu <- getCPUTime
       peak <- peakRssKib
       printf
-        "{\"answer\": %d, \"expected\": %d, \"seconds\": %.9f, \"cpu_seconds\": %.6f, \"tasks\": %d, \"peak_rss_kib\": %d}\n"
+        ("{\"answer\": %d, \"expected\": %d, \"seconds\": %.9f, \"cpu_seconds\": %.6f, "
+          ++ "\"tasks\": %d, \"peak_rss_kib\": %d}\n")
         answer (expected job) (fromIntegral (end - begin) / 1e9 :: Double)
         (fromIntegral (cpu - cpuBefore) / 1e12 :: Double) (tasks job) peak
       if answer == expected job then exitSuccess else exitFailure

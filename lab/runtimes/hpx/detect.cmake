@@ -1,4 +1,4 @@
-# By the package that HPX installs, below HPX_ROOT.
+# Finds the package that HPX installs below HPX_ROOT.
 find_package(HPX QUIET)
 if(HPX_FOUND)
     set(lab_links HPX::hpx)
@@ -7,6 +7,6 @@ else()
     set(lab_found FALSE)
     set(lab_reason "not found by find_package, nor below HPX_ROOT, where it must be installed")
     if(HPX_NOT_FOUND_MESSAGE)
-        set(lab_reason "the HPX that is there was built with another compiler, which it refuses")
+        set(lab_reason "the HPX found was built with another compiler, which its package refuses")
     endif()
 endif()

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPX: its threads, which are fibers, as tasks that return futures; its default scheduler, on
-// threads that are not bound to processors. Threads without work spin, and after 200,000 rounds
-// sleep for 1 ms, then 2, up to a second, unless something is scheduled meanwhile.
+// HPX: its threads, which are fibers, as tasks that return futures, with its default scheduler on
+// threads that are not bound to processors. Threads without work spin. After 200,000 rounds they
+// sleep for 1 ms, then for 2 ms, and so on up to a second, unless a task is scheduled meanwhile.
 //
-// Workloads of forks: a task for each child but the last, with the hint to run as a child: a task
-// that nobody has begun when its parent waits for it is run there, on the parent's stack if that
-// has room. The queues take the oldest first, so that tasks without the hint walk a tree in
-// breadth; with `launch::fork`, with `task_group` and as coroutines they need several times as much
-// memory and time. Tasks that were run so remain in their queue until somebody takes them out, so
-// the largest trees do not fit into memory all the same.
+// Workloads of forks: a task for each child but the last, with the hint to run as a child. If no
+// thread has begun such a task when its parent waits for it, it runs there, on the parent's stack
+// if that has room. The queues take the oldest task first, so tasks without the hint walk a tree
+// breadth first. With `launch::fork`, with `task_group` and as coroutines, the tasks need several
+// times as much memory and time. A task that ran in its parent stays in its queue until a thread
+// takes it out, so the largest trees do not fit into memory even with the hint.
 //
-// Workloads of fibers: tasks without that hint, each on its own stack. Stacks of the default size,
-// 64 KiB; without guard pages, which would run into the kernel's limit on mappings where the
-// library takes stacks from it.
+// Workloads of fibers: tasks without that hint, each on its own stack. The stacks have the default
+// size, 64 KiB. They have no guard pages, which would exceed the kernel's limit on mappings where
+// the library takes stacks from the kernel.
 #include "main.hpp"
 
 #include "fibers/main.hpp"
@@ -32,7 +32,7 @@
 
 namespace {
 
-// While it lives, the library runs.
+// The library runs as long as an object of this class lives.
 struct hpx_threads {
     explicit hpx_threads(unsigned threads) {
         hpx::local::init_params wanted;
@@ -114,13 +114,14 @@ struct fibers_of_hpx : hpx_threads {
     struct semaphore : hpx::counting_semaphore<> {
         semaphore() : counting_semaphore(0) {}
     };
-    // No wait_for: a wait with a limit lasts until the limit, whatever happens before.
+    // No wait_for: a wait with a limit lasts until the limit, even if the event is set before.
     struct event : hpx::latch {
         event() : latch(1) {}
         void set() { count_down(1); }
     };
 
-    // The library's bounded channel only tries; who cannot go on waits here.
+    // The library's bounded channel has only try operations. A fiber that cannot continue waits
+    // here.
     template <class T>
     class buffered {
     public:
@@ -167,9 +168,9 @@ struct fibers_of_hpx : hpx_threads {
     };
 };
 
-// Waiting for either of two is `when_any` of two futures, which only the library's unbounded
-// channel has. A sender waits until its value has been taken; the future of the channel that was
-// not chosen is kept for the next time.
+// The wait for either of two channels is `when_any` of two futures, which only the library's
+// unbounded channel has. A sender waits until its value has been taken. The future of the channel
+// that was not chosen is kept for the next call.
 struct selecting_in_hpx : hpx_threads {
     using hpx_threads::hpx_threads;
     using fiber = fibers_of_hpx::fiber;

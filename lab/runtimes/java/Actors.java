@@ -4,8 +4,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The workloads of actors: an actor is a virtual thread with a queue. A queue has room for all that can be in it at once, where
- * that is few, so that no circle of senders waits for itself; else for 128.
+ * The workloads of actors. An actor is a virtual thread with a queue. If few messages can be in a
+ * queue at the same time, the queue has room for all of them, so that no circle of senders waits
+ * for itself. Otherwise it has room for 128.
  */
 final class Actors {
     private static final int RING = 503;
@@ -15,7 +16,7 @@ final class Actors {
 
     private Actors() {}
 
-    /** Null when none is called that. */
+    /** Returns null if no workload has this name. */
     static Workload named(String name, String size) {
         return switch (name) {
             case "thread-ring" -> messages(size, 1, n -> n % RING + 1, n -> ring(1, n, 0));
@@ -30,7 +31,7 @@ final class Actors {
         };
     }
 
-    /** Of n messages, rounded up to a multiple of the parts. */
+    /** A workload of n messages, where n is rounded up to a multiple of the parts. */
     static Workload messages(String size, long parts, LongUnaryOperator answer, Fibers.Job job) {
         long given = Workload.number("size", size, 1, Fibers.MOST);
         long n = (given + parts - 1) / parts * parts;
@@ -49,7 +50,8 @@ final class Actors {
         return seed;
     }
 
-    private static void node(long number, BlockingQueue<Token> mine, BlockingQueue<Token> next, BlockingQueue<Long> stopped)
+    private static void node(long number, BlockingQueue<Token> mine, BlockingQueue<Token> next,
+            BlockingQueue<Long> stopped)
             throws InterruptedException {
         for (Token token = mine.take(); token != END; token = mine.take()) {
             if (token.hops == 0) {
@@ -60,9 +62,12 @@ final class Actors {
         }
     }
 
-    /** Sends tokens around 503 actors, from evenly spread ones; the sum of the numbers of those who have them last. */
+    /**
+     * Sends tokens around 503 actors, from evenly spread actors. Returns the sum of the numbers of
+     * the actors that have the tokens last.
+     */
     private static long ring(int tokens, long hops, long firstSeed) throws InterruptedException {
-        BlockingQueue<Token>[] queues = Fibers.queues(RING, tokens + 1); // and END
+        BlockingQueue<Token>[] queues = Fibers.queues(RING, tokens + 1); // with room for END
         BlockingQueue<Long> stopped = new ArrayBlockingQueue<>(tokens);
         Thread[] all = new Thread[RING];
         for (int i = 0; i < RING; i++) {
@@ -100,7 +105,8 @@ final class Actors {
 
     private record Ball(long left, BlockingQueue<Ball> from) {}
 
-    private static void play(BlockingQueue<Ball> mine, BlockingQueue<Long> counts) throws InterruptedException {
+    private static void play(BlockingQueue<Ball> mine, BlockingQueue<Long> counts)
+            throws InterruptedException {
         long sent = 0;
         long left;
         do {
@@ -146,7 +152,8 @@ final class Actors {
         return seen[0];
     }
 
-    private static void live(BlockingQueue<Long> mine, long last, BlockingQueue<Long> done) throws InterruptedException {
+    private static void live(BlockingQueue<Long> mine, long last, BlockingQueue<Long> done)
+            throws InterruptedException {
         long number = mine.take();
         if (number == last) {
             done.put(number);

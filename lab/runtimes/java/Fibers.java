@@ -16,7 +16,7 @@ final class Fibers {
 
     private Fibers() {}
 
-    /** What may be interrupted, which nothing here is. */
+    /** A body that may be interrupted, although no program here interrupts one. */
     interface Body {
         void run() throws InterruptedException;
     }
@@ -37,8 +37,8 @@ final class Fibers {
         return Thread.ofVirtual().start(() -> patiently(body));
     }
 
-    /** So many, each with so much room. */
-    @SuppressWarnings("unchecked") // arrays of generic types cannot be made otherwise
+    /** Makes `count` queues with the given room. */
+    @SuppressWarnings("unchecked") // Java has no other way to make an array of a generic type
     static <T> BlockingQueue<T>[] queues(int count, int room) {
         BlockingQueue<T>[] all = new BlockingQueue[count];
         Arrays.setAll(all, i -> new ArrayBlockingQueue<>(room));
@@ -53,21 +53,23 @@ final class Fibers {
         };
     }
 
-    /** Null when none is called that. */
+    /** Returns null if no workload has this name. */
     static Workload named(String name, String size) {
         return switch (name) {
             case "skynet-channel" -> skynet(size);
             case "fiber-yield" -> counted(size, Fibers::yielded);
             case "fiber-create" -> counted(size, Fibers::created);
             case "channel-rendezvous" -> summed(size, n -> sendAndAdd(new SynchronousQueue<>(), n));
-            case "channel-buffered" -> summed(size, n -> sendAndAdd(new ArrayBlockingQueue<>(128), n));
+            case "channel-buffered" ->
+                summed(size, n -> sendAndAdd(new ArrayBlockingQueue<>(128), n));
             case "mutex-free" -> counted(size, n -> locked(1, n));
             case "mutex-contended" -> counted(size, n -> locked(4, n));
             case "condition" -> counted(size, Fibers::turns);
             case "fibers-blocked" -> counted(size, n -> crew(n, Fibers::passed));
             case "sleepers" -> counted(size, Fibers::slept);
             case "timer-lateness" -> Timers.lateness(size);
-            case "timers-cancelled" -> counted(size, n -> crew(n, gate -> gate.await(1, TimeUnit.HOURS)));
+            case "timers-cancelled" ->
+                counted(size, n -> crew(n, gate -> gate.await(1, TimeUnit.HOURS)));
             default -> null;
         };
     }
@@ -99,7 +101,8 @@ final class Fibers {
         return new Workload(of(job, leaves), leaves * (leaves - 1) / 2, (10 * leaves - 1) / 9);
     }
 
-    private static void node(BlockingQueue<Long> above, long first, long leaves) throws InterruptedException {
+    private static void node(BlockingQueue<Long> above, long first, long leaves)
+            throws InterruptedException {
         if (leaves == 1) {
             above.put(first);
             return;
@@ -216,7 +219,7 @@ final class Fibers {
         return count[0];
     }
 
-    /** What one of a crew does at the gate; says whether it was opened. */
+    /** The wait of one thread at the gate. It returns whether the gate was opened. */
     interface Guest {
         boolean waitAt(CountDownLatch gate) throws InterruptedException;
     }
@@ -226,7 +229,10 @@ final class Fibers {
         return true;
     }
 
-    /** So many that all wait at one gate at once, before it is opened. */
+    /**
+     * Starts n threads that wait at one gate, and opens the gate when all of them wait. Returns the
+     * number of waits that returned true.
+     */
     private static long crew(long n, Guest guest) throws InterruptedException {
         CountDownLatch gate = new CountDownLatch(1);
         AtomicLong arrived = new AtomicLong();
@@ -250,7 +256,10 @@ final class Fibers {
         return passed.get();
     }
 
-    /** The same for every runtime: nanoseconds up to 100 ms, spread by a multiplicative hash. */
+    /**
+     * The time that a sleeper sleeps, equal in every runtime: nanoseconds up to 100 ms, spread by a
+     * multiplicative hash.
+     */
     static long nap(long sleeper) {
         return ((sleeper * 0x9E3779B97F4A7C15L) >>> 32) % 100_000 * 1000;
     }

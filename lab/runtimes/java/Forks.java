@@ -2,9 +2,12 @@
 import java.util.function.IntToLongFunction;
 import java.util.function.LongSupplier;
 
-/** The form of a fork that the workloads need, and how to enter it. */
+/** The form of a fork that the workloads need, and the way to enter it. */
 interface Forks {
-    /** function(0) + ... + function(count - 1), children in parallel, the last one inline. */
+    /**
+     * Returns function(0) + ... + function(count - 1). The children run in parallel, and the last
+     * child runs inline.
+     */
     long sum(int count, IntToLongFunction function);
 
     long enter(LongSupplier job);

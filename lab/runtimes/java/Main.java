@@ -2,7 +2,8 @@
 import java.io.IOException;
 
 /**
- * The lab's port to Java. FORKS WORKLOAD SIZE THREADS: one run to warm up and one that is timed, then one line of JSON.
+ * The lab's port to Java. `FORKS WORKLOAD SIZE THREADS` runs one workload once to warm up and once
+ * timed, and prints one line of JSON.
  */
 public final class Main {
     private static final int MOST_THREADS = 1024;
@@ -14,7 +15,8 @@ public final class Main {
             throw new IllegalArgumentException("usage: WORKLOAD SIZE THREADS");
         }
         int threads = Workload.number("threads", arguments[3], 1, MOST_THREADS);
-        Forks forks = arguments[0].equals("ForkJoin") ? new ForkJoin(threads) : new VirtualThreads();
+        Forks forks =
+            arguments[0].equals("ForkJoin") ? new ForkJoin(threads) : new VirtualThreads();
         Workload workload = Workload.named(arguments[1], arguments[2], forks);
         if (System.getenv("LAB_NO_WARMUP") == null) {
             forks.enter(workload.run());
@@ -25,11 +27,13 @@ public final class Main {
         double seconds = (System.nanoTime() - start) / 1e9;
         double cpu = Usage.cpuSeconds() - cpuBefore;
         System.out.printf(
-            "{\"answer\": %d, \"expected\": %d, \"seconds\": %.9f, \"cpu_seconds\": %.6f, \"tasks\": %d, "
-                + "\"peak_rss_kib\": %d%s}%n",
-            answer, workload.expected(), seconds, cpu, workload.tasks(), Usage.peakRss(), workload.extra().get());
+            "{\"answer\": %d, \"expected\": %d, \"seconds\": %.9f, \"cpu_seconds\": %.6f, "
+                + "\"tasks\": %d, \"peak_rss_kib\": %d%s}%n",
+            answer, workload.expected(), seconds, cpu, workload.tasks(), Usage.peakRss(),
+            workload.extra().get());
         if (answer != workload.expected()) {
-            throw new IllegalStateException("wrong answer: " + answer + ", not " + workload.expected());
+            throw new IllegalStateException(
+                "wrong answer: " + answer + ", not " + workload.expected());
         }
     }
 
@@ -40,6 +44,6 @@ public final class Main {
             System.err.println(failure.getMessage());
             System.exit(1);
         }
-        System.exit(0); // whatever threads a pool still has
+        System.exit(0); // ends the threads that a pool still has
     }
 }

@@ -5,7 +5,8 @@ import java.util.Arrays;
 record Matmul(Forks forks) {
     private static final int LEAF = 32;
 
-    private static void multiplyLeaf(int[] a, int a0, int[] b, int b0, int[] c, int c0, int n, int stride) {
+    private static void multiplyLeaf(
+            int[] a, int a0, int[] b, int b0, int[] c, int c0, int n, int stride) {
         for (int i = 0; i < n; i++) {
             for (int k = 0; k < n; k++) {
                 int x = a[a0 + i * stride + k];
@@ -29,13 +30,14 @@ record Matmul(Forks forks) {
             forks.sum(4, i -> {
                 int lower = (i / 2) * down;
                 int right = (i % 2) * k;
-                multiply(a, a0 + left + lower, b, b0 + upper + right, c, c0 + lower + right, k, stride);
+                multiply(
+                    a, a0 + left + lower, b, b0 + upper + right, c, c0 + lower + right, k, stride);
                 return 0;
             });
         }
     }
 
-    /** The value of every element, or 0 where they differ. */
+    /** Returns the value of every element, or 0 if the elements differ. */
     long matmul(int n) {
         int[] a = new int[n * n];
         int[] b = new int[n * n];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Ways to set n queens on a board of n by n, a child for each legal row of a column. */
+/** The ways to place n queens on a board of n by n, with a child for each legal row of a column. */
 record Queens(Forks forks) {
-    private static final long[] SOLUTIONS = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596,
-        2279184, 14772512};
-    private static final long[] NODES = {1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890,
-        27358553, 171129072, 1141190303};
+    private static final long[] SOLUTIONS = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200,
+        73712, 365596, 2279184, 14772512};
+    private static final long[] NODES = {1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926,
+        856189, 4674890, 27358553, 171129072, 1141190303};
 
     long queens(int n, int column, byte[] board) {
         if (column == n) {

@@ -3,7 +3,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 
 /**
- * Actors that work for each other: a buffer is a queue with that much room, a pool a queue with what it lends, as in Go's port.
+ * Actors that work for each other, as in Go's port. A buffer is a queue with the buffer's room. A
+ * pool is a queue that holds the lent objects.
  */
 final class Servants {
     private static final int PRODUCERS = 5;
@@ -16,16 +17,19 @@ final class Servants {
     private static final int QUERIES_UNDER_WAY = 32;
     private static final int MIXED_RINGS = 20;
     private static final int MIXED_ACTORS = 100;
-    private static final Long END = -1L; // a queue cannot be closed, so this ends who takes from it
+    private static final Long END = -1L; // ends an actor, as a queue cannot be closed
 
     private Servants() {}
 
-    /** Null when none is called that. */
+    /** Returns null if no workload has this name. */
     static Workload named(String name, String size) {
         return switch (name) {
-            case "producer-consumer" -> Actors.messages(size, 1, n -> n, Servants::producerConsumer);
-            case "prime-factors" -> Actors.messages(size, 1, n -> n * SMALLEST_FACTOR, Servants::primeFactors);
-            case "mixed-scenario" -> Actors.messages(size, MIXED_RINGS, n -> n, Servants::mixedScenario);
+            case "producer-consumer" ->
+                Actors.messages(size, 1, n -> n, Servants::producerConsumer);
+            case "prime-factors" ->
+                Actors.messages(size, 1, n -> n * SMALLEST_FACTOR, Servants::primeFactors);
+            case "mixed-scenario" ->
+                Actors.messages(size, MIXED_RINGS, n -> n, Servants::mixedScenario);
             default -> null;
         };
     }
@@ -77,7 +81,8 @@ final class Servants {
 
     private record Solved(int by, long factor) {}
 
-    private static void primeWorker(int number, BlockingQueue<Boolean> queries, BlockingQueue<byte[]> pool,
+    private static void primeWorker(
+            int number, BlockingQueue<Boolean> queries, BlockingQueue<byte[]> pool,
             BlockingQueue<Solved> answers) throws InterruptedException {
         while (queries.take()) {
             byte[] buffer = pool.take();
@@ -93,7 +98,8 @@ final class Servants {
             pool.put(new byte[64]);
         }
         BlockingQueue<Solved> answers = new ArrayBlockingQueue<>(QUERIES_UNDER_WAY);
-        BlockingQueue<Boolean>[] queries = Fibers.queues(PRIME_WORKERS, QUERIES_UNDER_WAY); // false: that was the last one
+        // A query of false follows the last query.
+        BlockingQueue<Boolean>[] queries = Fibers.queues(PRIME_WORKERS, QUERIES_UNDER_WAY);
         Thread[] workers = new Thread[PRIME_WORKERS];
         for (int i = 0; i < PRIME_WORKERS; i++) {
             int me = i;
@@ -119,8 +125,9 @@ final class Servants {
         return sum;
     }
 
-    /** The first of a ring has a worker, for which there is a queue; the others have null. */
-    private static void mixedNode(BlockingQueue<Long> mine, BlockingQueue<Long> next, BlockingQueue<Boolean> factorise,
+    /** Only the first node of a ring has a queue to a worker. In the other nodes it is null. */
+    private static void mixedNode(
+            BlockingQueue<Long> mine, BlockingQueue<Long> next, BlockingQueue<Boolean> factorise,
             BlockingQueue<Long> stopped, BlockingQueue<Long> hops) throws InterruptedException {
         long count = 0;
         for (long left = mine.take(); left != END; left = mine.take()) {

@@ -3,8 +3,9 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * SHA-1 of up to 55 bytes (one block, FIPS 180-4), for the random numbers of UTS, which are defined by it. It is written
- * out in every language of the lab: MessageDigest uses the processor's instructions, which the others do not.
+ * SHA-1 of up to 55 bytes (one block, FIPS 180-4). UTS defines its random numbers by SHA-1. Each
+ * port of the lab has its own code for it: MessageDigest uses the processor's instructions, which
+ * the other ports do not.
  */
 final class Sha1 {
     private static final int[] START = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
@@ -15,7 +16,7 @@ final class Sha1 {
         ByteBuffer block = ByteBuffer.wrap(Arrays.copyOf(message, 64));
         block.put(message.length, (byte) 0x80).putLong(56, message.length * 8L);
 
-        int[] words = new int[16]; // word i of the schedule lies at i mod 16
+        int[] words = new int[16]; // word i of the schedule is words[i mod 16]
         for (int i = 0; i < 16; i++) {
             words[i] = block.getInt(4 * i);
         }
@@ -26,7 +27,8 @@ final class Sha1 {
         int e = START[4];
         for (int i = 0; i < 80; i++) {
             if (i >= 16) {
-                int mixed = words[(i + 13) & 15] ^ words[(i + 8) & 15] ^ words[(i + 2) & 15] ^ words[i & 15];
+                int mixed = words[(i + 13) & 15] ^ words[(i + 8) & 15] ^ words[(i + 2) & 15]
+                    ^ words[i & 15];
                 words[i & 15] = Integer.rotateLeft(mixed, 1);
             }
             int mixed;
@@ -46,7 +48,7 @@ final class Sha1 {
             b = a;
             a = sum;
         }
-        return ByteBuffer.allocate(20).putInt(START[0] + a).putInt(START[1] + b).putInt(START[2] + c)
-            .putInt(START[3] + d).putInt(START[4] + e).array();
+        return ByteBuffer.allocate(20).putInt(START[0] + a).putInt(START[1] + b)
+            .putInt(START[2] + c).putInt(START[3] + d).putInt(START[4] + e).array();
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A tree of ten children a node, whose leaves sum their numbers. */
+/** A tree with ten children for each inner node. Inner nodes add the numbers of their leaves. */
 record Skynet(Forks forks) {
     long skynet(long first, long count) {
         if (count == 1) {

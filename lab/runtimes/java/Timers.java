@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.util.Arrays;
 
-/** timer-lateness: a virtual thread that sleeps again and again, and how much too late it went on. */
+/** timer-lateness: a virtual thread sleeps again and again, and records how late it continues. */
 final class Timers {
     private final double[] lateMicros;
     private int inTime;
@@ -16,7 +16,7 @@ final class Timers {
         return new Workload(Fibers.of(sleeps -> timers.sleep(), n), n, n, timers::extra);
     }
 
-    /** Returns how many times it did not go on too early. */
+    /** Returns how many times the thread did not continue too early. */
     private long sleep() throws InterruptedException {
         inTime = 0;
         Fibers.start(() -> {
@@ -38,7 +38,8 @@ final class Timers {
             return "";
         }
         Arrays.sort(lateMicros, 0, inTime);
-        return String.format(", \"late_us_p50\": %.1f, \"late_us_p99\": %.1f", share(50), share(99));
+        return String.format(
+            ", \"late_us_p50\": %.1f, \"late_us_p99\": %.1f", share(50), share(99));
     }
 
     private double share(int of100) {

@@ -3,18 +3,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What this process used so far. */
+/** The processor time and the memory that this process has used so far. */
 final class Usage {
     private Usage() {}
 
-    /** User and system time of all threads, in steps of 10 ms. */
+    /** Returns the user and system time of all threads, in steps of 10 ms. */
     static double cpuSeconds() throws IOException {
         String stat = Files.readString(Path.of("/proc/self/stat"));
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
         return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / 100.0;
     }
 
-    /** The most memory held at once, in KiB. */
+    /** Returns the peak of the memory of this process, in KiB. */
     static long peakRss() throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
             if (line.startsWith("VmHWM:")) {

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.nio.ByteBuffer;
 
-/** Unbalanced tree search (Olivier et al., LCPC 2006): only the random numbers of a tree know its nodes. */
+/**
+ * The unbalanced tree search (Olivier et al., LCPC 2006). The shape of a tree follows from its
+ * random numbers alone.
+ */
 record Uts(Forks forks, Tree tree) {
     private static final int MOST_CHILDREN = 100;
 
     /**
-     * What the nodes depend on: geometric or binomial, the root's (geometric: every node's mean) number of children,
-     * levels (geometric), the chance of having children and how many then (binomial), the seed.
+     * The parameters of a tree: whether it is geometric or binomial, the number of children of the
+     * root (geometric: the mean number of children of every node), the number of levels
+     * (geometric), the probability that a node has children and the number of them (binomial), and
+     * the seed.
      */
     record Tree(boolean geometric, double b0, int depth, double q, int m, int seed, long nodes) {
         static Tree named(String name) {
@@ -15,7 +20,8 @@ record Uts(Forks forks, Tree tree) {
                 case "T1" -> new Tree(true, 4, 10, 0, 0, 19, 4130071);
                 case "T3" -> new Tree(false, 2000, 0, 0.124875, 8, 42, 4112897);
                 case "TT" -> new Tree(true, 4, 5, 0, 0, 19, 3987);
-                default -> throw new IllegalArgumentException("size must be T1, T3 or TT, not '" + name + "'");
+                default -> throw new IllegalArgumentException(
+                    "size must be T1, T3 or TT, not '" + name + "'");
             };
         }
 
@@ -26,7 +32,8 @@ record Uts(Forks forks, Tree tree) {
                     return 0;
                 }
                 double p = 1 / (1 + b0);
-                return Math.min((int) Math.floor(Math.log(1 - random) / Math.log(1 - p)), MOST_CHILDREN);
+                return Math.min(
+                    (int) Math.floor(Math.log(1 - random) / Math.log(1 - p)), MOST_CHILDREN);
             }
             return height == 0 ? (int) b0 : random < q ? m : 0;
         }

@@ -13,7 +13,8 @@ final class VirtualThreads implements Forks {
         Thread[] children = new Thread[count - 1];
         for (int i = 0; i < count - 1; i++) {
             int index = i;
-            children[i] = Thread.ofVirtual().start(() -> results[index] = function.applyAsLong(index));
+            children[i] = Thread.ofVirtual().start(
+                () -> results[index] = function.applyAsLong(index));
         }
         long result = function.applyAsLong(count - 1);
         for (int i = 0; i < count - 1; i++) {

@@ -3,8 +3,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * One problem of one size: how to run it, what must come out, the nodes of the tree of calls or operations, and what it
- * says besides when it has run, as further members of the line of JSON.
+ * One problem of one size: the function that runs it, the expected answer, the number of nodes of
+ * the tree of calls or of operations, and the further members of the line of JSON, which are known
+ * after the run.
  */
 record Workload(LongSupplier run, long expected, long tasks, Supplier<String> extra) {
     Workload(LongSupplier run, long expected, long tasks) {
@@ -33,7 +34,7 @@ record Workload(LongSupplier run, long expected, long tasks, Supplier<String> ex
         return found;
     }
 
-    /** The number that text stands for; what says whose it is. */
+    /** Returns the number that `text` stands for. `what` names the number in the error message. */
     static int number(String what, String text, int low, int high) {
         try {
             int value = Integer.parseInt(text);
@@ -41,7 +42,7 @@ record Workload(LongSupplier run, long expected, long tasks, Supplier<String> ex
                 return value;
             }
         } catch (NumberFormatException notOne) {
-            // said below
+            // The exception below reports it.
         }
         throw new IllegalArgumentException(
             what + " must be a number from " + low + " to " + high + ", not '" + text + "'");

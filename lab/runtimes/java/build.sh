@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# build.sh OUT NAME FORKS: compiles into OUT/NAME and prints `ok LAUNCHER` or `no REASON` as its last line.
+# build.sh OUT NAME FORKS: compiles into OUT/NAME and prints `ok LAUNCHER` or `no REASON` as its
+# last line.
 set -u
 out=$1 name=$2 forks=$3
 best= version=0
@@ -16,7 +17,8 @@ mkdir -p "$out/$name"
 if "$best" -d "$out/$name" ./*.java 2>&1; then
     cat >"$out/$name/run" <<RUN
 #!/bin/sh
-exec "${best%c}" -Xss512m -XX:+UseParallelGC -Djdk.virtualThreadScheduler.parallelism="\$3" -Djdk.virtualThreadScheduler.maxPoolSize="\$3" -cp "$out/$name" Main $forks "\$@"
+exec "${best%c}" -Xss512m -XX:+UseParallelGC -Djdk.virtualThreadScheduler.parallelism="\$3" \\
+    -Djdk.virtualThreadScheduler.maxPoolSize="\$3" -cp "$out/$name" Main $forks "\$@"
 RUN
     chmod +x "$out/$name/run"
     echo "ok $out/$name/run"

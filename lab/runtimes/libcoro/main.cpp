@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcoro: when_all on its thread_pool, which takes the oldest first and so walks trees in breadth:
-// the large ones do not fit into memory.
+// libcoro: when_all on its thread_pool. The pool runs the oldest task first and so walks trees
+// breadth first. The large trees do not fit into memory.
 #include "when_all.hpp"
 
 #include <coro/sync_wait.hpp>

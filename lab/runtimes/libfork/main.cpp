@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libfork: coroutines, continuation stealing; the last child is called, not forked; lazy_pool.
+// libfork: coroutines with continuation stealing on a lazy_pool. The last child is called, not
+// forked.
 #include "main.hpp"
 
 #include <libfork.hpp>
@@ -90,7 +91,7 @@ inline constexpr auto uts = [](auto self, const uts_tree* tree,
     co_return sum;
 };
 
-// How each workload starts; the shapes of the problems are those of the shared headers.
+// Starts each workload. The shapes of the problems are those of the shared headers.
 struct with_libfork {
     lf::lazy_pool pool;
     explicit with_libfork(unsigned threads) : pool(threads) {}

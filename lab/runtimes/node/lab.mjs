@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lab's port to Node: an async function for each fiber, on the one thread that its event loop has; no workers. A channel is a
-// queue with those who wait at both ends. `node lab.mjs WORKLOAD SIZE THREADS` runs one workload once to warm up and once timed,
-// and prints one line of JSON; the number of threads is read and means nothing.
+// The lab's port to Node: an async function for each fiber, on the single thread of its event loop.
+// There are no workers. A channel is a queue with waiters at both ends. `node lab.mjs WORKLOAD SIZE
+// THREADS` runs one workload once to warm up and once timed, and prints one line of JSON. The
+// number of threads is read and has no effect.
 import {readFileSync} from 'node:fs';
 
-const MOST = 90_000_000; // up to where the sums are exact
+const MOST = 90_000_000; // the sums are exact up to this size
 const RING = 503;
 
-/** First in, first out, without moving what is left. */
+/** A first-in, first-out queue that does not move the remaining items. */
 class Queue {
     #items = [];
     #head = 0;
@@ -100,7 +101,7 @@ async function skynet(leaves) {
 async function yields(n) {
     const half = async (share) => {
         for (let i = 0; i < share; i++) {
-            await undefined; // the others that are ready have their turn first
+            await undefined; // the other ready functions run first
         }
         return share;
     };
@@ -172,7 +173,10 @@ async function turns(n) {
     return count;
 }
 
-/** The same for every runtime, but that Node's timers know whole milliseconds only. */
+/**
+ * The time that a sleeper sleeps, in milliseconds, equal in every runtime. Node's timers know only
+ * whole milliseconds.
+ */
 function nap(sleeper) {
     const mixed = (BigInt(sleeper) * 0x9E3779B97F4A7C15n) & 0xFFFFFFFFFFFFFFFFn;
     return Number((mixed >> 32n) % 100_000n) / 1000;
@@ -254,8 +258,10 @@ async function measure([name, size, threads, ...rest]) {
     const answer = await run();
     const seconds = Number(process.hrtime.bigint() - start) / 1e9;
     const used = process.cpuUsage(before);
-    console.log(`{"answer": ${answer}, "expected": ${expected}, "seconds": ${seconds.toFixed(9)}, "cpu_seconds": `
-        + `${((used.user + used.system) / 1e6).toFixed(6)}, "tasks": ${tasks}, "peak_rss_kib": ${peakKib()}}`);
+    const cpuSeconds = (used.user + used.system) / 1e6;
+    console.log(`{"answer": ${answer}, "expected": ${expected}, "seconds": ${seconds.toFixed(9)}, `
+        + `"cpu_seconds": ${cpuSeconds.toFixed(6)}, "tasks": ${tasks}, `
+        + `"peak_rss_kib": ${peakKib()}}`);
     return answer === expected ? 0 : 1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneTBB: a task_group for each node, the last child inline.
+// oneTBB: a task_group for each node. The last child runs inline.
 #include "main.hpp"
 
 #include <oneapi/tbb/global_control.h>

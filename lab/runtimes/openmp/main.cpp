@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP: explicit tasks and taskwait, the last child inline.
+// OpenMP: explicit tasks and taskwait. The last child runs inline.
 #include "main.hpp"
 
 #include <omp.h>

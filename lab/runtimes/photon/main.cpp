@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Photon (PhotonLibOS): its threads, which are fibers, on one vcpu a thread; without an event
-// engine, since nothing here waits for files. Of the 16 KiB of a stack a page is the guard, and up
-// to another is left out, for the caches' sake.
+// Photon (PhotonLibOS): its threads, which are fibers, on one vcpu for each thread of the system.
+// The vcpus have no event engine, since no workload waits for files. A stack has 16 KiB. One page
+// of it is the guard, and up to another page is left out, to spread the stacks over the caches.
 //
-// The library moves no thread by itself unless it is told to steal, with which waits do not end
-// here, or crash. So with several vcpus a new thread goes to the one with the fewest that can run,
-// and stays there. If it stays at home, as all do with one vcpu, it is run at once
-// (`thread_yield_to`, as the library's own work pool does it): then it often has ended before it is
-// joined, and a tree is walked depth first.
+// The library moves no thread by itself unless stealing is switched on, and with stealing, waits do
+// not end here, or crash. With several vcpus, a new thread therefore goes to the vcpu with the
+// fewest threads that can run, and stays there. A thread that stays on its own vcpu, as all do with
+// one vcpu, runs immediately (`thread_yield_to`, as in the library's own work pool). It has then
+// often ended before it is joined, and a tree is walked depth first.
 #include "fibers/main.hpp"
 
 #include <photon/common/alog.h>
@@ -25,7 +25,7 @@
 
 namespace {
 
-// A guard page more for each stack runs into the kernel's limit on mappings.
+// A guard page for each stack would exceed the kernel's limit on mappings.
 inline void use_stacks_without_guard_pages() {
     photon::set_photon_thread_stack_allocator(
         {[](void*, std::size_t size) { return std::malloc(size); }, nullptr},
@@ -50,7 +50,8 @@ public:
         for (auto& other : others_) other.join();
         photon::vcpu_fini();
     }
-    // For one more thread, which is not there yet. Who asks can run, too, but is about to make way.
+    // The vcpu for one more thread, which does not count yet. The calling thread is runnable, but
+    // about to yield.
     photon::vcpu_base* best() const {
         photon::vcpu_base* found = photon::get_vcpu();
         if (all_.size() == 1) return found;
@@ -78,7 +79,7 @@ private:
 };
 
 struct fibers_of_photon {
-    static constexpr std::size_t stack_size = 16 * 1024; // the least
+    static constexpr std::size_t stack_size = 16 * 1024; // the smallest that the library allows
     static inline std::optional<vcpus> where;
 
     explicit fibers_of_photon(unsigned threads) {
@@ -121,7 +122,7 @@ struct fibers_of_photon {
     static constexpr bool nothing_interrupts = true; // no transfer
     static void yield() { photon::thread_yield(); }
 
-    // The library counts from its own clock, which may be half a millisecond late, and in whole
+    // The library reads its own clock, which may be half a millisecond late, and counts in whole
     // microseconds.
     template <class D>
     static void sleep_for(D duration) {
@@ -146,7 +147,7 @@ struct fibers_of_photon {
         photon::semaphore tokens_;
     };
 
-    // More tokens than anybody will take.
+    // The semaphore has more tokens than waiters.
     class event {
     public:
         void wait() { tokens_.wait(1); }
@@ -174,7 +175,7 @@ struct fibers_of_photon {
         photon::channel<T> values_;
     };
     template <class T>
-    class buffered { // of the next power of two
+    class buffered { // rounds the capacity up to a power of two
         using channel = photon::common::FlexRingChannel<FlexLockfreeMPMCRingQueue<T>>;
 
     public:

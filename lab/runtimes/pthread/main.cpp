@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_create with the smallest stack that the system allows. What threads block on is as in
+// pthread_create with the smallest stack that the system allows. Threads block on the primitives of
 // std-thread.
 #include "control/main.hpp"
 #include "fibers/main.hpp"
@@ -50,7 +50,7 @@ struct with_pthreads : lab::threads_base {
         };
         if (const int error = pthread_create(&thread, &small.attributes, enter, body.get()))
             refused(std::strerror(error));
-        body.release(); // the thread has it
+        body.release(); // the thread owns the body
         return fiber(thread);
     }
 };

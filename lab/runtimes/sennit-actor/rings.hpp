@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings of actors, and pairs.
+// Rings of actors, and pairs of actors.
 #pragma once
 
 #include "actors/finish.hpp"
@@ -39,7 +39,7 @@ private:
     finish& whole_;
 };
 
-// In as many parts as there are workers: neighbours are on one, as a rule.
+// Makes a ring in as many parts as there are workers, so most neighbours are on one worker.
 template <class Node, class Next, class... Args>
 std::vector<sennit::actor_ref<Node>> make_ring(sennit::actor_group& actors, unsigned workers,
                                                std::int64_t count, Args&... args) {
@@ -64,8 +64,8 @@ struct thread_ring : thread_ring_size {
     }
 };
 
-// Each token's answer is the number of its last actor; the sum over all tokens of a full ring is
-// known.
+// The answer of each token is the number of its last actor. The sum over all tokens of a full ring
+// is known.
 struct parallel_thread_ring : parallel_ring_size {
     unsigned threads;
     parallel_thread_ring(const std::string& size, unsigned workers)
@@ -93,7 +93,7 @@ public:
             ++sent_;
             m.from.tell(ball{m.left - 1, self()});
         }
-        if (m.left <= 1) whole_.one_more(sent_); // the last one that this player sees
+        if (m.left <= 1) whole_.one_more(sent_); // this player sees no further message
     }
 
 private:

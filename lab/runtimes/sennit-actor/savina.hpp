@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The benchmarks of Savina that Sennit's actors have.
+// The benchmarks of Savina for Sennit's actors.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Savina's parallel benchmarks: pipelines, and pools of actors that share out a computation.
+// Savina's parallel benchmarks: pipelines, and pools of actors that share a computation.
 #pragma once
 
 #include "actors/savina.hpp"
@@ -73,7 +73,7 @@ struct radix : radix_size {
         finish whole;
         sennit::actor_group group;
         stage_ref first(group.spawn<radix_end>(whole, n));
-        for (std::int64_t bit = bits; bit-- > 0;) // the lowest is sorted by first
+        for (std::int64_t bit = bits; bit-- > 0;) // the first stage sorts by the lowest bit
             first = stage_ref(group.spawn<radix_stage>(first, std::int64_t{1} << bit, n));
         for (const std::int64_t value : random_numbers(seed, n)) first.tell(sorted_value{value});
         return whole.wait();
@@ -153,7 +153,7 @@ struct candidate {
     std::int64_t number;
 };
 struct no_more {
-    std::int64_t primes; // so far
+    std::int64_t primes; // the number of primes found so far
 };
 class sieve_part : public sennit::actor<sieve_part, candidate, no_more> {
 public:
@@ -249,7 +249,7 @@ struct trapezoid : trapezoid_size {
 // ---- savina-queens
 
 struct board {
-    std::array<std::int8_t, 16> columns; // of the rows that have a queen
+    std::array<std::int8_t, 16> columns; // the column of the queen of each filled row
     std::int64_t rows;
 };
 inline bool free_for_next(const board& on, std::int64_t column) {
@@ -278,7 +278,7 @@ struct solved_boards {
 struct try_board {
     board what;
 };
-// Gives boards to the workers in turns, and counts those that are under way.
+// Gives boards to the workers in turns, and counts the boards that are under way.
 class queens_master : public sennit::actor<queens_master, begin_all, try_board, solved_boards> {
 public:
     queens_master(finish& whole, std::int64_t n) : whole_(whole), n_(n) {}
@@ -341,7 +341,7 @@ struct matrices {
             }
     }
     std::size_t n;
-    std::vector<double> a, b, c; // each quadrant of c is written by one message only
+    std::vector<double> a, b, c; // only one message writes a quadrant of c
 };
 struct quadrant {
     std::size_t row, column, side;
@@ -424,11 +424,11 @@ struct begin_paths {
     path_blocks all;
 };
 struct round_of {
-    std::int64_t round, number; // of which block
+    std::int64_t round, number; // the round, and the number of the block
     std::shared_ptr<const block_of_paths> block;
 };
-// In round k it needs those of its row and column in block column and row k / block, as they were
-// after round k - 1.
+// In round k, a block needs the blocks of its row and column in block column and block row
+// k / block, in their state after round k - 1.
 class path_block : public sennit::actor<path_block, begin_paths, round_of> {
 public:
     path_block(finish& whole, std::int64_t number, std::int64_t blocks, block_of_paths own)
@@ -452,8 +452,8 @@ private:
     }
     std::int64_t pivot() const { return round_ / side; }
 
-    // Who is in the row or column of this round's pivot is needed by the others of its column or
-    // row.
+    // A block in the row or column of this round's pivot is needed by the other blocks of its
+    // column or row.
     void tell_others() {
         const bool in_row = row_ == pivot(), in_column = column_ == pivot();
         for (std::int64_t i = 0; i < blocks_; ++i) {
@@ -486,7 +486,8 @@ private:
         whole_.one_more(sum);
     }
     void relax(const block_of_paths& from, const block_of_paths& to) {
-        auto next = std::make_shared<block_of_paths>(*own_); // others may still read the former one
+        // Other blocks may still read the former state.
+        auto next = std::make_shared<block_of_paths>(*own_);
         const std::int64_t k = round_ % side;
         for (std::int64_t i = 0; i < side; ++i)
             for (std::int64_t j = 0; j < side; ++j)
@@ -498,7 +499,7 @@ private:
     bool done_ = false;
     std::shared_ptr<const block_of_paths> own_;
     path_blocks all_;
-    std::vector<round_of> waiting_; // for this round or later ones
+    std::vector<round_of> waiting_; // messages for this round or later ones
 };
 struct paths : paths_size {
     using paths_size::paths_size;

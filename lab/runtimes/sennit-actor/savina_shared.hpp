@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Savina's benchmarks of sharing: many actors that want something of one.
+// Savina's benchmarks of sharing: many actors that use one actor.
 #pragma once
 
 #include "actors/savina.hpp"
@@ -108,7 +108,7 @@ class sorted_list : public sennit::actor<sorted_list, list_question> {
 public:
     explicit sorted_list(std::atomic<std::int64_t>& length) : length_(length) {}
     ~sorted_list() {
-        while (first_) first_ = std::move(first_->next); // not by recursion
+        while (first_) first_ = std::move(first_->next); // recursion could overflow the stack
     }
     void on(list_question m);
     void stopped(sennit::exit_reason) { length_ = count_; }
@@ -198,12 +198,12 @@ public:
 private:
     std::deque<double> items_;
     std::deque<sennit::actor_ref<taker>> idle_;
-    std::deque<sennit::actor_ref<maker>> waiting_; // for room
+    std::deque<sennit::actor_ref<maker>> waiting_; // makers that wait for room
 };
 class maker : public sennit::actor<maker, begin> {
 public:
     maker(sennit::actor_ref<shared_buffer> to, std::int64_t items) : to_(to), left_(items) {}
-    void on(begin) { // there is room
+    void on(begin) { // the buffer has room
         if (left_-- > 0) to_.tell(made_item{item(), self()});
     }
 
@@ -231,8 +231,8 @@ inline void shared_buffer::on(made_item m) {
     } else {
         items_.push_back(m.value);
     }
-    if (static_cast<std::int64_t>(items_.size()) + buffer_size_of::actors >
-        buffer_size) // each maker may have one on its way
+    // Each maker may have one item on its way.
+    if (static_cast<std::int64_t>(items_.size()) + buffer_size_of::actors > buffer_size)
         waiting_.push_back(m.who);
     else
         m.who.tell(begin{});
@@ -340,7 +340,7 @@ public:
 private:
     sennit::actor_ref<barber> whose_;
     std::deque<sennit::actor_ref<customer>> waiting_;
-    bool asleep_ = true; // the barber
+    bool asleep_ = true; // whether the barber sleeps
 };
 struct cuts {
     sennit::actor_ref<customer> who;
@@ -448,7 +448,7 @@ struct cigarette_smokers : actor_workload {
     }
 };
 
-// ---- savina-logistic: the question blocks the handler, which is what this runtime allows
+// ---- savina-logistic: the question blocks the handler, which this runtime allows
 
 struct step_of {
     using reply = double;
@@ -529,8 +529,8 @@ struct bank : actor_workload {
             for (std::int64_t i = 0; i < accounts; ++i)
                 all.push_back(group.spawn<account>(whole, sum));
             random numbers(123'456);
-            for (std::int64_t i = 0; i < n;
-                 ++i) { // from lower to higher ones, so that no circle waits
+            // Money goes from a lower to a higher account only, so no circle of accounts waits.
+            for (std::int64_t i = 0; i < n; ++i) {
                 const std::int64_t from = numbers.below(accounts / 10 * 8);
                 const std::int64_t to = from + 1 + numbers.below(accounts - from - 1);
                 const std::int64_t amount = numbers.below(most_transfer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Savina's small benchmarks: what sending and making actors costs.
+// Savina's small benchmarks: the cost of sending messages and of creating actors.
 #pragma once
 
 #include "actors/savina.hpp"
@@ -109,7 +109,8 @@ struct fib : fib_size {
 // ---- savina-chameneos
 
 enum class colour { blue, red, yellow };
-inline colour mixed(colour a, colour b) { // the same, or the third
+// Two equal colours give that colour, and two different ones give the third colour.
+inline colour mixed(colour a, colour b) {
     return a == b ? a : static_cast<colour>(3 - static_cast<int>(a) - static_cast<int>(b));
 }
 class creature;
@@ -134,7 +135,7 @@ class creature : public sennit::actor<creature, wants_to_meet, changed_to, go_ho
 public:
     creature(finish& whole, sennit::actor_ref<mall> where, colour own)
         : whole_(whole), where_(where), colour_(own) {}
-    void on(go_home) { // first; then it comes from the mall
+    void on(go_home) { // the first message begins; later ones come from the mall
         if (std::exchange(begun_, true)) return whole_.one_more(meetings_);
         where_.tell(wants_to_meet{colour_, self()});
     }
@@ -190,7 +191,8 @@ struct begin_with {
     pingers all;
 };
 struct ping_from {
-    sennit::actor_ref<pinger> who; // who may know the others before the one that is asked does
+    // The sender may know the other actors before the actor that it asks does.
+    sennit::actor_ref<pinger> who;
 };
 struct pong_from {
     std::int64_t who;

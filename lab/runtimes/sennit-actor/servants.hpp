@@ -285,7 +285,7 @@ private:
 class mixed_node;
 struct mixed_next {
     sennit::actor_ref<mixed_node> next;
-    sennit::actor_ref<factoriser> worker; // the first one's only
+    sennit::actor_ref<factoriser> worker; // only the first node has a worker
 };
 class mixed_node : public sennit::actor<mixed_node, mixed_next, token> {
 public:

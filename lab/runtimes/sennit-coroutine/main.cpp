@@ -9,9 +9,8 @@ struct with_coroutines : with_runtime {
     using with_runtime::with_runtime;
     class suspended {
     public:
-        [[gnu::always_inline]] void resume() {
-            body_.resume();
-        } // as where it is used without a wrapper
+        // Inlined, as if the program had no wrapper.
+        [[gnu::always_inline]] void resume() { body_.resume(); }
 
     private:
         sennit::coroutine<> body_{[](auto& self) {

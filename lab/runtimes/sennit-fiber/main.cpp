@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sennit's fibers, with what they block on. Stacks of the default size, and of 16 KiB where very
-// many are blocked.
+// Sennit's fibers, and the primitives on which they block. The stacks have the default size, and 16
+// KiB where very many fibers are blocked.
 #include "control/main.hpp"
 #include "../sennit/with_runtime.hpp"
 #include "actors/fiber_servants.hpp"
@@ -39,7 +39,7 @@ struct with_sennit_fibers : with_fibers {
     template <class T>
     struct buffered : sennit::channel<T> {
         using sennit::channel<T>::channel;
-        T pop() { return *sennit::channel<T>::pop(); } // nobody closes it
+        T pop() { return *sennit::channel<T>::pop(); } // no program closes the channel
     };
     template <class T>
     struct rendezvous : buffered<T> {

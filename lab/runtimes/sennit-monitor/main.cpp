@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sennit's monitors, between fibers. `create` makes and joins an active object.
+// Sennit's monitors, between fibers. `create` creates and joins an active object.
 #include "control/main.hpp"
 #include "../sennit/with_runtime.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Sennit's programs for single models have: a runtime with so many workers.
+// The common part of Sennit's programs for single models: a runtime with a given number of workers.
 #pragma once
 
 #include <sennit/fiber.hpp>
@@ -18,7 +18,7 @@ struct with_runtime {
     }
 };
 
-// The same with fibers.
+// A runtime with the operations of fibers.
 struct with_fibers : with_runtime {
     using with_runtime::with_runtime;
     using fiber = sennit::fiber;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor: the plain functions, no library.
+// The floor: the plain functions, without a library.
 #include "main.hpp"
 
 struct serial {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// std::async with launch::async: a thread for each child but the last, and for each fiber. It has
-// no pool; threads are what the system gives.
+// std::async with launch::async: a thread for each child but the last, and for each fiber. There is
+// no pool. The threads are those of the system.
 #include "main.hpp"
 
 #include "fibers/main.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// std::thread in the place of a fiber, and what the standard library blocks on. It has no pool;
-// threads are what the system gives, with stacks of the system's default size.
+// std::thread in the place of a fiber, and the primitives of the standard library. There is no
+// pool. The threads are those of the system, with stacks of the system's default size.
 #include "control/main.hpp"
 #include "fibers/main.hpp"
 #include "fibers/threads.hpp"
@@ -29,8 +29,9 @@ struct with_threads : lab::threads_base {
     using mutex = std::mutex;
     using condition_variable = std::condition_variable;
 
-    // A mutex with a condition variable; more than one at once the standard library cannot wait
-    // for. A signal waits for its waiter, or the waiter would see fewer than there were.
+    // A mutex with a condition variable. The standard library cannot wait for more than one at the
+    // same time. A signaller waits for its waiter, which would otherwise see fewer signals than
+    // there were.
     template <std::size_t k>
         requires(k == 1)
     class monitors {

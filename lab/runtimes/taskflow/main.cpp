@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// taskflow: a TaskGroup for each node, the last child inline, corun as the join.
+// taskflow: a TaskGroup for each node. The last child runs inline, and corun is the join.
 #include "main.hpp"
 
 #include <pthread.h>
@@ -11,8 +11,9 @@ struct with_taskflow {
     tf::Executor own;
     explicit with_taskflow(unsigned threads) : own((reserve_stacks(), threads)) { executor = &own; }
 
-    // corun runs other tasks on top of the waiting one: uts(T3) takes over 100 MB of stack, where
-    // threads get 8. This is address space; memory is taken by what is touched.
+    // corun runs other tasks on top of the waiting task. uts(T3) takes over 100 MB of stack, and
+    // the default stack of a thread has 8 MB. This reserves address space; memory is used only for
+    // touched pages.
     static void reserve_stacks() {
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);

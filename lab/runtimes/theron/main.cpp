@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Theron: classes derived from its Actor, with a registered handler for each kind of message, in a
-// framework with as many threads as asked for and its usual way to wait. A handler whose last act
-// is to send uses TailSend, where nobody computes.
+// framework with as many threads as asked for and its usual way to wait. A handler whose last
+// action is to send uses TailSend, except in workloads in which actors compute.
 #include "chameneos.hpp"
 #include "rings.hpp"
 #include "servants.hpp"

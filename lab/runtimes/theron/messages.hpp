@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Theron's actors write to each other. All are registered, which spares each handler a
+// The messages of Theron's actors. All of them are registered, which spares each handler a
 // dynamic_cast.
 #pragma once
 
@@ -28,7 +28,7 @@ struct working_token {
     std::int64_t answer(std::int64_t) const { return seed != 0; }
 };
 struct mixed_neighbours {
-    Theron::Address next, worker; // the worker is the first one's only
+    Theron::Address next, worker; // only the first node has a worker
 };
 
 // ---- requests
@@ -64,7 +64,7 @@ struct part {
 struct sum {
     std::int64_t value;
 };
-struct life; // of spawn-storm
+struct life; // an actor of spawn-storm
 struct birth {
     life* parent;
     std::int64_t number;

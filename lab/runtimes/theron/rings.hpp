@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings, ping-pong and a storm of births with Theron: chains of messages, each of which is its
-// handler's last act. Theron has TailSend for that: the next one is handled by the same thread.
+// Rings, ping-pong and spawn-storm with Theron: chains of messages, each of which is the last
+// action of a handler. Theron has TailSend for this case: the thread that sent the message handles
+// it next.
 #pragma once
 
 #include "with_theron.hpp"
@@ -8,8 +9,9 @@
 namespace lab {
 namespace theron {
 
-// Each node is told who is next, and has the handler for that only until then: Theron tries all
-// handlers at each message. `in_parallel`: each token should find whatever thread is free.
+// A node learns its neighbour from the first message, and has the handler for that message only
+// until then, because Theron tries all handlers at each message. With `in_parallel`, any free
+// thread may take a token.
 template <class Token, bool in_parallel>
 class ring_node : public Theron::Actor {
 public:
@@ -67,8 +69,8 @@ private:
     theron_finish* const whole_;
 };
 
-// No actor of Theron can delete itself, so each deletes the one that made it, and the program the
-// last one.
+// No actor of Theron can delete itself. Each actor therefore deletes the actor that made it, and
+// the program deletes the last one.
 struct storm {
     theron_finish whole;
     std::int64_t births = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Actors that work for each other with Theron: a bounded buffer, a pool, rings with a worker beside
-// each. What TailSend sends waits for its thread, even while others have nothing to do: so it is
-// not used where somebody computes.
+// Actors that work for each other with Theron: a bounded buffer, a pool, and rings with a worker
+// beside each ring. A message of TailSend waits for the thread that sent it, even while other
+// threads have no work. The workloads in which actors compute therefore do not use TailSend.
 #pragma once
 
 #include "with_theron.hpp"
@@ -158,8 +158,8 @@ private:
 
 // ---- mixed-scenario
 
-// `rings` ends with the last token and the last factor, `counts` is told the hops when they are
-// wanted.
+// `rings` ends with the last token and the last factor. `counts` receives the hops when they are
+// asked for.
 class mixed_node : public Theron::Actor {
 public:
     mixed_node(Theron::Framework& framework, theron_finish* rings, theron_finish* counts)
@@ -202,7 +202,7 @@ public:
 
 private:
     void factorise(const query&, const Theron::Address) {
-        rings_->one_more(smallest_factor_of(composite) != smallest_factor); // how many are wrong
+        rings_->one_more(smallest_factor_of(composite) != smallest_factor); // counts wrong factors
     }
 
     theron_finish* const rings_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of numbers with Theron. A thread handles one message of an actor, then one of another; so
-// a source that told itself to go on would fill a mailbox without end. Instead who gets the numbers
-// asks for more, early enough that both can work.
+// Streams of numbers with Theron. A thread handles one message of an actor, then one of another
+// actor. A source that told itself to continue would fill a mailbox without end. Instead, the
+// receiver of the numbers asks for more, early enough that both actors can work.
 #pragma once
 
 #include "with_theron.hpp"
@@ -13,8 +13,8 @@ namespace theron {
 
 inline constexpr std::int64_t batch = 64, batches_under_way = 2;
 
-// Sends the numbers from 0 to below `end`, then, where `last` says so, the message that asks for
-// the result.
+// Sends the numbers from 0 to below `end`. If `last` is true, it then sends the message that asks
+// for the result.
 class source : public Theron::Actor {
 public:
     source(Theron::Framework& framework, const Theron::Address& to, std::int64_t end, bool last)
@@ -37,7 +37,7 @@ private:
     const bool last_;
 };
 
-// Ends after so many numbers, or, where they are 0, when it is asked for the sum.
+// Ends after `expected` numbers. If `expected` is 0, it ends when it is asked for the sum.
 class gatherer : public Theron::Actor {
 public:
     gatherer(Theron::Framework& framework, std::int64_t expected, theron_finish* whole)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of actors with Theron. Who makes an actor deletes it, when it has its answer. The members
-// of a class are gone before Theron waits for its handler: so to answer is the last that a handler
-// does.
+// Trees of actors with Theron. The maker of an actor deletes the actor when it has the actor's
+// answer. The members of a class are destroyed before Theron waits for its handler, so a handler
+// answers as its last action.
 #pragma once
 
 #include "actors/savina.hpp"
@@ -12,7 +12,8 @@
 namespace lab {
 namespace theron {
 
-// Sends what its children send, added up, to its parent, or tells it the program where it has none.
+// Adds up the numbers of its children and sends the sum to its parent. A node without a parent
+// reports the sum to the program.
 class tree_node : public Theron::Actor {
 public:
     tree_node(Theron::Framework& framework, const Theron::Address& above, theron_finish* whole)
@@ -37,7 +38,7 @@ protected:
         answer(sum_);
     }
     void expect_children(std::size_t count) {
-        children_.reserve(count); // all are started in one handler
+        children_.reserve(count); // one handler starts all children
         RegisterHandler(this, &tree_node::add);
     }
 

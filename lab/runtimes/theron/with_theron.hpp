@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Theron's framework, with as many threads as asked for, and what the program does with its actors.
+// Theron's framework, with as many threads as asked for, and the operations of the program on its
+// actors.
 #pragma once
 
 #include "actors/finish.hpp"
@@ -16,8 +17,8 @@
 
 namespace lab {
 
-// The program waits on this, as those of the other ports do: Theron's own receiver looks again and
-// again.
+// The program waits on this event, as the programs of the other ports do. Theron's own receiver
+// would poll.
 using theron_finish = finish_with<threads_base::event>;
 using theron_actors = std::vector<std::unique_ptr<Theron::Actor>>;
 
@@ -30,8 +31,8 @@ struct with_theron {
         framework.Send(message, Theron::Address::Null(), to.GetAddress());
     }
 
-    // A framework numbers its actors with 20 bits, and begins again without a look at who is still
-    // there.
+    // A framework numbers its actors with 20 bits. After the last number it begins again, without a
+    // check for actors that still exist.
     static constexpr std::int64_t most_actors = (1 << 20) - 1;
     static void check_actors(std::int64_t count) {
         if (count > most_actors)
@@ -41,9 +42,9 @@ struct with_theron {
     }
 };
 
-// Deletes the actors one after the other, each when it has handled what it was sent: so senders
-// come first. (Theron waits for a handler that runs, but not for messages: it writes an error
-// message for each.)
+// Deletes the actors one after the other. Each actor is deleted when it has handled its messages,
+// so senders come first. (Theron waits for a running handler, but not for messages: it writes an
+// error message for each of them.)
 inline void end(theron_actors& actors) {
     for (auto& one : actors) {
         while (one->GetNumQueuedMessages() != 0) std::this_thread::yield();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TooManyCooks: coroutines on its CPU executor; children forked or spawned as a group, the last
-// child awaited inline.
+// TooManyCooks: coroutines on its CPU executor. The children are forked, or spawned as a group, and
+// the last child is awaited inline.
 #include "main.hpp"
 
 #define TMC_IMPL

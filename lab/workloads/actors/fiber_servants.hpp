@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads of actors where fibers and channels do the same, as in Go: the buffer of
-// producer-consumer is a channel, and what arrives is counted by one more. For a runtime as in
-// ../fibers/main.hpp.
+// Workloads of actors, written with fibers and channels as in Go. The buffer of producer-consumer
+// is a channel, and a second channel counts the items that have arrived. ../fibers/main.hpp lists
+// the operations that the runtime R must supply.
 #pragma once
 
 #include "sizes.hpp"
@@ -15,7 +15,7 @@ namespace lab {
 template <class R>
 struct producer_consumer_of_fibers : actor_workload {
     using actor_workload::actor_workload;
-    static constexpr std::size_t mailbox = 128; // of who counts, as in Go
+    static constexpr std::size_t mailbox = 128; // of the fiber that counts, as in Go
 
     std::int64_t run() const {
         using channel = typename R::template buffered<std::int64_t>;

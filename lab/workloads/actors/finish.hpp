@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the actors of one run tell the program that waits for them.
+// Where the actors of one run leave their result, and where the program waits for it.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace lab {
 
-// Event: wait(), set(): once set, it stays so.
+// Event has wait() and set(). An event that has been set stays set.
 template <class Event>
 struct finish_with {
     std::atomic<std::int64_t> answer{0};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks of the Savina suite (Imam and Sarkar, AGERE 2014): what each does, its size, its
-// answer, and what it counts as tasks. The parameters are the suite's, also its random numbers, so
-// that answers can be compared; the programs are not. Where the suite's own answer is a sum of
-// floating-point numbers that comes in any order, it is rounded.
+// Benchmarks of the Savina suite (Imam and Sarkar, AGERE 2014): the task of each benchmark, its
+// size, its answer, and the unit that it counts as tasks. The parameters and the random numbers are
+// the suite's, so that answers can be compared. The programs are not the suite's. Where the suite's
+// own answer is a sum of floating-point numbers that arrive in any order, the answer here is
+// rounded.
 #pragma once
 
 #include "sizes.hpp"
@@ -15,7 +16,7 @@
 
 namespace lab::savina {
 
-// The suite's random numbers: 16 bits, the lowest of which alternates.
+// The suite's random numbers: 16 bits, of which the lowest alternates.
 class random {
 public:
     explicit random(std::int64_t seed) : value_(static_cast<std::uint64_t>(seed)) {}
@@ -35,15 +36,15 @@ inline std::int64_t sum_of_random(std::int64_t seed, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) sum += numbers.next();
     return sum;
 }
-inline std::int64_t
-idle_loop(std::int64_t rounds) { // cannot be left out, since what it returns depends on all
+// The result depends on all rounds, so no compiler can omit the loop.
+inline std::int64_t idle_loop(std::int64_t rounds) {
     random numbers(rounds);
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < rounds; ++i) sum += numbers.next();
     return sum;
 }
 
-// So many actors that each do `n` of something; the answer is how many were done.
+// `Actors` actors each do n operations. The answer is the number of operations.
 template <std::int64_t Actors>
 struct each_of : actor_workload {
     using actor_workload::actor_workload;
@@ -52,18 +53,20 @@ struct each_of : actor_workload {
     std::int64_t tasks() const { return Actors * n; }
 };
 
-// ---- small ones
+// ---- small benchmarks
 
-// savina-throughput: 60 actors get n messages each, in turns; for each they compute sin²(37.2).
+// savina-throughput: 60 actors receive n messages each, in turns. For each message they compute
+// sin²(37.2).
 using throughput_size = each_of<60>;
-// savina-create: n actors, each for one such computation.
+// savina-create: n actors are created, each for one such computation.
 inline constexpr double angle = 37.2, squared_sine = 0.22910191538134758;
 inline bool computes(double at) {
     const double sine = std::sin(at);
     return std::abs(sine * sine - squared_sine) < 1e-12;
 }
 
-// savina-fib: an actor for each call of the naive recursion. The answer is the n-th number.
+// savina-fib: an actor for each call of the naive recursion. The answer is the n-th Fibonacci
+// number.
 struct fib_size : actor_workload {
     explicit fib_size(const std::string& size) : actor_workload(size) {
         n = parse_size(size, 1, 40);
@@ -76,28 +79,29 @@ struct fib_size : actor_workload {
     std::int64_t tasks() const { return 2 * expected() - 1; } // actors
 };
 
-// savina-chameneos: 100 creatures of three colours meet in pairs, n times in all. The answer is
-// what all count: 2 n.
+// savina-chameneos: 100 creatures of three colours meet in pairs, n times in all. Each creature
+// counts its meetings, so the answer, the sum of all counts, is 2 n.
 inline constexpr std::int64_t creatures = 100;
 struct chameneos_size : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t expected() const { return 2 * n; }
 };
 
-// savina-big: 120 actors send n pings each to random ones, and wait for each answer. The answer is
-// the number of answers that came from who was asked.
+// savina-big: 120 actors send n pings each to random actors, and wait for each answer. The answer
+// is the number of answers that came from the actor that was asked.
 using big_size = each_of<120>;
 
-// ---- of sharing
+// ---- benchmarks of sharing
 
-// savina-dictionary: 20 actors ask an actor that owns a map of 524,287 numbers n times each; one in
-// ten writes. The answer is the number of answers, if the map has its size then.
+// savina-dictionary: an actor owns a map of 524,287 numbers, and 20 actors ask it n times each. One
+// question in ten writes. The answer is the number of answers, if the map has its expected size at
+// the end.
 inline constexpr std::int64_t dictionary_keys = 524'287, write_percent = 10, size_percent = 1;
 using dictionary_size = each_of<20>;
 
-// savina-list: 20 actors ask the owner of a sorted linked list n times each: of a hundred questions
-// ten insert, one asks for the length, the others whether a number is in it. The answer is the
-// length.
+// savina-list: an actor owns a sorted linked list, and 20 actors ask it n times each. Of a hundred
+// questions, ten insert, one asks for the length, and the remaining ones ask whether the list has a
+// number. The answer is the length of the list.
 struct list_size : each_of<20> {
     using each_of::each_of;
     enum class question { length, insert, contains };
@@ -121,9 +125,8 @@ struct list_size : each_of<20> {
     }
 };
 
-// savina-buffer: 40 producers of n items each, a buffer of 50, 40 consumers; an item costs 2,500
-// logarithms on either side. The answer is the number of items that arrived, with the right
-// content.
+// savina-buffer: 40 producers of n items each, a buffer of 50, 40 consumers. An item costs 2,500
+// logarithms on either side. The answer is the number of items that arrived with the right content.
 using buffer_size_of = each_of<40>;
 inline constexpr double item_value = -11482.378824363414;
 inline double item() {
@@ -136,20 +139,20 @@ inline bool is_item(double value) {
     return std::abs(value - item_value) < 1e-6;
 }
 
-// savina-philosophers: 20 philosophers eat n times each; one arbitrator knows the forks, who is
-// denied asks again. The answer is the number of meals.
+// savina-philosophers: 20 philosophers eat n times each. One arbitrator knows the forks, and a
+// philosopher whose request is denied asks again. The answer is the number of meals.
 using philosophers_size = each_of<20>;
 
-// savina-barber: n customers, a waiting room for 1,000, a barber; who finds it full comes again.
-// The answer is the number of haircuts.
+// savina-barber: n customers, a waiting room for 1,000, a barber. A customer that finds the room
+// full comes again. The answer is the number of haircuts.
 inline constexpr std::int64_t waiting_room = 1'000, barber_rounds = 1'000;
 
-// savina-smokers: an arbiter starts one of 200 smokers at random, n times. The answer is how often
-// one smoked.
+// savina-smokers: n times, an arbiter starts one of 200 smokers at random. The answer is the number
+// of times that a smoker smoked.
 inline constexpr std::int64_t smokers = 200, smoke_rounds = 1'000;
 
-// savina-logistic: ten actors compute n terms of the logistic map each, and ask another for each
-// step. The answer is the sum of the last terms, times 10⁹.
+// savina-logistic: ten actors compute n terms of the logistic map each, and ask another actor for
+// each step. The answer is the sum of the last terms, times 10⁹.
 struct logistic_size : actor_workload {
     using actor_workload::actor_workload;
     static constexpr std::int64_t series = 10;
@@ -169,14 +172,15 @@ struct logistic_size : actor_workload {
     std::int64_t tasks() const { return series * n; } // questions
 };
 
-// savina-bank: n transfers between 1,000 accounts; the giving account asks the taking one. Amounts
-// are whole, so the sum over all accounts must stay. The answer is the number of transfers then.
+// savina-bank: n transfers between 1,000 accounts. The giving account asks the taking account.
+// Amounts are whole, so the sum over all accounts must not change. If it has not changed, the
+// answer is the number of transfers.
 inline constexpr std::int64_t accounts = 1'000, in_account = 1'000'000, most_transfer = 1'000;
 
-// ---- parallel ones
+// ---- parallel benchmarks
 
-// savina-radix: n numbers through 60 actors, each of which sorts by one bit. The answer is their
-// sum, if they are in order.
+// savina-radix: n numbers pass through 60 actors, each of which sorts by one bit. The answer is the
+// sum of the numbers, if they arrive in order.
 struct radix_size : actor_workload {
     using actor_workload::actor_workload;
     static constexpr std::int64_t seed = 2'048, bits = 60;
@@ -184,15 +188,16 @@ struct radix_size : actor_workload {
     std::int64_t tasks() const { return (bits + 1) * n; }
 };
 
-// savina-quicksort: n numbers, an actor for each part of more than 2,048. The answer is their sum,
-// if they are in order.
+// savina-quicksort: n numbers, with an actor for each part of more than 2,048 numbers. The answer
+// is the sum of the numbers, if they are in order.
 struct quicksort_size : actor_workload {
     using actor_workload::actor_workload;
     static constexpr std::int64_t seed = 1'024, leaf = 2'048;
     std::int64_t expected() const { return sum_of_random(seed, n); }
 };
 
-// savina-sieve: the primes below n, in actors that keep 1,000 each. The answer is their number.
+// savina-sieve: finds the primes below n with actors that keep 1,000 primes each. The answer is the
+// number of primes.
 struct sieve_size : actor_workload {
     explicit sieve_size(const std::string& size) : actor_workload(size) {
         n = parse_size(size, 3, 10'000'000);
@@ -212,8 +217,8 @@ struct sieve_size : actor_workload {
     std::int64_t tasks() const { return n / 2; } // numbers that are sent to the first
 };
 
-// savina-trapezoid: the integral of a function from 1 to 5 by n trapezoids, by 100 actors. The
-// answer is a million times it.
+// savina-trapezoid: 100 actors integrate a function from 1 to 5 with n trapezoids. The answer is a
+// million times the integral.
 struct trapezoid_size : actor_workload {
     explicit trapezoid_size(const std::string& size) : actor_workload(size) {
         n = parse_size(size, 1'000'000, most_messages);
@@ -227,9 +232,9 @@ struct trapezoid_size : actor_workload {
     std::int64_t expected() const { return 271'081; }
 };
 
-// savina-queens: n queens, 20 actors; a board with less than four queens makes a message of each
-// square that is left in the next row, one with four is finished in place. The answer is the number
-// of solutions.
+// savina-queens: 20 actors place n queens. A board with less than four queens makes a message of
+// each square that is left in the next row. A board with four queens is finished in place. The
+// answer is the number of solutions.
 struct queens_size : actor_workload {
     explicit queens_size(const std::string& size) : actor_workload(size) {
         n = parse_size(size, 1, 14);
@@ -243,8 +248,8 @@ struct queens_size : actor_workload {
     std::int64_t tasks() const { return expected(); } // solutions
 };
 
-// savina-matmul: n × n numbers by quadrants down to 128, by 20 actors; a[i][j] is i, b[i][j] is j.
-// The answer is the sum.
+// savina-matmul: 20 actors multiply n × n numbers by quadrants down to 128. a[i][j] is i, and
+// b[i][j] is j. The answer is the sum of all elements.
 struct matmul_size : actor_workload {
     explicit matmul_size(const std::string& size) : actor_workload(size) {
         n = parse_size(size, 1, 2'048);
@@ -264,7 +269,7 @@ struct matmul_size : actor_workload {
 };
 
 // savina-paths: all shortest paths between n nodes, by Floyd and Warshall, in blocks of 50 × 50
-// that are an actor each. The answer is the sum of the distances.
+// with an actor for each block. The answer is the sum of the distances.
 struct paths_size : actor_workload {
     explicit paths_size(const std::string& size) : actor_workload(size) {
         n = parse_size(size, 100, 300);

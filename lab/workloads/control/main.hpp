@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workloads of control: the loops of the chapter on concurrency in C-for-all (Delisle 2018,
-// chapter 5), each one operation over and over, so that seconds / tasks is the cost of one. A
+// chapter 5). Each loop repeats one operation, so seconds / tasks is the cost of that operation. A
 // runtime supplies a class with a constructor from the number of threads, `run(f)` as for fibers,
-// and as many of these as it has:
+// and as many of these members as it has:
 //
-//   suspended                        an object with resume(): a coroutine that suspends over and
-//   over create_one()                     makes and destroys whatever it has: a coroutine that
-//   never runs, or a thread that
-//                                    runs an empty function, joined
-//   yield(), fiber, start(f)         as for fibers
-//   mutex
-//   monitors<k>                      k monitors, 1, 2 or 4, and what is done with all at once:
-//   call(): an empty member;
-//                                    hold(f): calls f inside; and wait(), signal(): on one
-//                                    condition, inside by itself; and accept(): inside by hold,
-//                                    lets one call() of another go first
+//   suspended                an object with resume(): a coroutine that suspends over and over
+//   create_one()             creates and destroys one object: a coroutine that never runs, or a
+//                            thread that runs an empty function and is joined
+//   yield(), fiber, start(f) as for fibers
+//   mutex                    a mutex with lock() and unlock()
+//   monitors<k>              k monitors, with k 1, 2 or 4, and the operations on all k together:
+//     call()                   calls an empty member
+//     hold(f)                  calls f inside the monitors
+//     wait(), signal()         wait and signal on one condition; signal() enters by itself
+//     accept()                 inside hold, lets one call() of another fiber go first
 #pragma once
 
 #include "../fibers/count.hpp"
@@ -35,7 +34,7 @@ struct over_and_over : counted {
     }
 };
 
-// One fiber that yields while nobody else is ready.
+// One fiber yields while no other fiber is ready.
 template <class R>
 struct plain_yield : over_and_over {
     using over_and_over::over_and_over;
@@ -44,16 +43,16 @@ struct plain_yield : over_and_over {
     }
 };
 
-// A turn of a coroutine and back.
+// A coroutine is resumed and suspends again.
 template <class R>
 struct resume : over_and_over {
     using over_and_over::over_and_over;
     std::int64_t run() const {
         typename R::suspended one;
-        one.resume(); // takes its stack
+        one.resume(); // the first resume takes a stack
         std::int64_t done = 0;
-        for (; done < n; ++done)
-            one.resume(); // a loop, since clang would call a function around it
+        // A plain loop, since clang would call a function around each resume.
+        for (; done < n; ++done) one.resume();
         return done;
     }
 };
@@ -72,7 +71,7 @@ template <class Mutex>
     mutex.unlock();
 }
 
-// Nobody else wants it.
+// No other fiber uses the mutex.
 template <class R>
 struct free_mutex : over_and_over {
     using over_and_over::over_and_over;
@@ -91,8 +90,9 @@ struct monitor_call : over_and_over {
     }
 };
 
-// One fiber inside that does one thing n times, and who then does another n times from outside;
-// each is a hand-over there and back. Returns how often the first did its own.
+// One fiber stays inside the monitors and does one operation n times. Another fiber does its own
+// operation n times from outside. Each pair of operations is a hand-over there and back. Returns
+// the number of operations of the fiber inside.
 template <class R, std::size_t k>
 struct two_sided : counted {
     using counted::counted;
@@ -114,7 +114,7 @@ struct two_sided : counted {
     }
 };
 
-// A waiter, and who signals.
+// One fiber waits inside, and another fiber enters and signals.
 template <class R, std::size_t k>
 struct signal : two_sided<R, k> {
     using two_sided<R, k>::two_sided;
@@ -123,7 +123,7 @@ struct signal : two_sided<R, k> {
     }
 };
 
-// An acceptor, and who calls.
+// One fiber accepts inside, and another fiber calls.
 template <class R, std::size_t k>
 struct accept : two_sided<R, k> {
     using two_sided<R, k>::two_sided;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fibers-blocked: as many fibers as the size says, all blocked on one event at once, then let go.
-// What it shows is the memory that each takes.
+// fibers-blocked: as many fibers as the size says all block on one event before it is set. The
+// workload shows the memory of a blocked fiber.
 #pragma once
 
 #include "count.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel-rendezvous, channel-buffered: one fiber sends the numbers from 0 up, another adds them.
-// Size is the number of messages. Capacity 0 (each send waits for its receiver) and 128.
+// channel-rendezvous, channel-buffered: one fiber sends the numbers from 0 up, and another fiber
+// adds them. Size is the number of messages. The capacity is 0 (each send waits for its receiver)
+// and 128.
 #pragma once
 
 #include "count.hpp"

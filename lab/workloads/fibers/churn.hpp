@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// churn: fibers that release a random semaphore of some and then acquire that one, so that each is
-// made ready by whoever comes by. Size is the number of acquisitions. After Delisle, The C-for-all
-// Scheduler, 2022: 64 fibers, 16 semaphores.
+// churn: each fiber releases a random semaphore and then acquires that semaphore, so any other
+// fiber may make it ready. Size is the number of acquisitions. The program follows Delisle, The
+// C-for-all Scheduler, 2022: 64 fibers, 16 semaphores.
 //
-// The first 16 fibers leave out their first release; so about 16 are blocked at any time. A fiber
-// that has done its share releases each semaphore once: when 48 have, each has been released more
-// often than fibers can be blocked on it.
+// The first 16 fibers omit their first release, so about 16 fibers are blocked at any time. A fiber
+// that has done its share releases each semaphore once. When 48 fibers have done so, each semaphore
+// has been released more often than fibers can be blocked on it.
 #pragma once
 
 #include "count.hpp"

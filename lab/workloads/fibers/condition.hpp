@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// condition: two fibers take turns, each waits for its own with a mutex and a condition variable.
-// Size is the number of hand-overs, of both together.
+// condition: two fibers take turns. Each fiber waits for its turn with a mutex and a condition
+// variable. Size is the number of hand-overs of both fibers together.
 #pragma once
 
 #include "count.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most workloads of fibers share: their size is the number of operations.
+// The common base of most workloads of fibers, whose size is the number of operations.
 #pragma once
 
 #include "../runtime_base.hpp"

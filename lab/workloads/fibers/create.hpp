@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber-create: fibers that only count, made and joined one after the other. Size is their number.
+// fiber-create: fibers that only count are created and joined one after the other. Size is the
+// number of fibers.
 #pragma once
 
 #include "count.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A crew: as many fibers as asked for, that all wait at one gate at once, before it is opened.
+// A crew: a given number of fibers that all wait at one gate before it is opened.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,8 @@
 
 namespace lab {
 
-// `wait(gate)` is what each does. Returns for how many it said true, once all have ended.
+// Each fiber calls `wait(gate)`. Returns the number of calls that returned true, once all fibers
+// have ended.
 template <class R, class Wait>
 std::int64_t crew_at_gate(std::int64_t n, Wait wait) {
     struct {
@@ -19,7 +20,7 @@ std::int64_t crew_at_gate(std::int64_t n, Wait wait) {
     } crew{wait};
     std::vector<typename R::fiber> all(static_cast<std::size_t>(n));
     for (auto& one : all)
-        one = R::start([&crew] { // one word: what each takes is the runtime's
+        one = R::start([&crew] { // captures one word: all other memory of a fiber is the runtime's
             crew.arrived.fetch_add(1, std::memory_order_relaxed);
             if (crew.wait(crew.gate)) crew.passed.fetch_add(1, std::memory_order_relaxed);
         });

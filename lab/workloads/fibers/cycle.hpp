@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cycle: rings of fibers that pass a token on, each waiting for its own semaphore and releasing
-// that of the next. Size is the number of hops of all tokens together. After Delisle, The C-for-all
-// Scheduler, 2022: 20 rings of 5.
+// cycle: rings of fibers that pass a token on. Each fiber waits for its own semaphore and then
+// releases the semaphore of the next fiber. Size is the number of hops of all tokens together. The
+// program follows Delisle, The C-for-all Scheduler, 2022: 20 rings of 5.
 #pragma once
 
 #include "count.hpp"
@@ -15,7 +15,7 @@ struct cycle : counted {
 
     struct ring {
         std::array<typename R::semaphore, members> own;
-        std::int64_t hops = 0; // whoever has the token
+        std::int64_t hops = 0; // written by the fiber that has the token
         std::array<typename R::fiber, members> fibers;
     };
 

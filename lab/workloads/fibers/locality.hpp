@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // locality: each fiber adds one to some random words of an array, puts itself into a random spot,
-// wakes who sat there, and waits to be woken so. locality-share: it also gives its array to the one
-// that it wakes. What it shows is the cost of data that is on another processor. Size is the number
-// of rounds of all fibers together. After Delisle, The C-for-all Scheduler, 2022: 64 fibers in 60
-// spots, so 4 are at work; arrays of 512 words, 64 touches. The answer is the sum of all words,
-// divided by the touches.
+// wakes the fiber that sat there, and waits until another fiber wakes it. locality-share: a fiber
+// also gives its array to the fiber that it wakes. The workload shows the cost of data that is on
+// another processor. Size is the number of rounds of all fibers together. The program follows
+// Delisle, The C-for-all Scheduler, 2022: 64 fibers in 60 spots, so 4 are at work; arrays of 512
+// words, 64 touches. The answer is the sum of all words, divided by the touches.
 //
-// The end. Rounds are drawn from one count. Who draws none says so, empties all spots and wakes who
-// sat there; who has sat down looks once more whether it was said, and stands up again if nobody
-// has taken it out.
+// The end of a run. All fibers draw their rounds from one count. A fiber that draws none sets
+// `over`, empties all spots and wakes the fibers that sat there. A fiber that has sat down reads
+// `over` once more. If it is set and no other fiber has taken the sitting fiber out of its spot,
+// the sitting fiber stands up again.
 #pragma once
 
 #include "count.hpp"
@@ -26,7 +27,7 @@ struct locality : counted {
 
     struct strand {
         typename R::semaphore woken;
-        std::array<std::int64_t, words>* data = nullptr; // its own, while it is at work
+        std::array<std::int64_t, words>* data = nullptr; // its own array while it is at work
     };
 
     std::int64_t run() const {
@@ -44,14 +45,13 @@ struct locality : counted {
                 std::atomic<strand*>& seat = seats[chance.below(spots)];
                 strand* const before = take_from(seat);
                 if (before) {
-                    if constexpr (share)
-                        std::swap(before->data,
-                                  me.data); // it waits, or is about to: the data is ours
+                    // `before` waits or is about to wait, so this fiber owns its data.
+                    if constexpr (share) std::swap(before->data, me.data);
                 }
                 strand* mine = nullptr;
                 const bool sits = seat.compare_exchange_strong(mine, &me);
                 if (before) before->woken.release();
-                if (!sits) continue; // somebody else has sat down meanwhile
+                if (!sits) continue; // another fiber has sat down meanwhile
                 mine = &me;
                 if (over.load() && seat.compare_exchange_strong(mine, nullptr)) break;
                 me.woken.acquire();

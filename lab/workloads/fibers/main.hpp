@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads of fibers. A runtime supplies a class with a constructor from the number of threads
-// (and, if it can do better then, from that and `many_blocked`), and with as many of these as it
-// has; it offers the workloads that need no others:
+// The workloads of fibers. A runtime supplies a class with a constructor from the number of
+// threads, and with as many of the members below as it has. A second constructor, from the number
+// of threads and `many_blocked`, is optional, for runtimes that can do better then. The runtime
+// offers the workloads whose members it has:
 //
-//   run(f)                           calls f where fibers can be started and waited for; returns
-//   its result fiber, start(f)                  a default constructible, movable handle with
-//   join(); a new fiber that runs f yield(), sleep_for(duration) mutex, condition_variable for
-//   std::unique_lock, with the names of std semaphore                        acquire(), release();
-//   begins without a token event                            wait(), set(): once set, it stays so
-//   wait_for(event, duration)        false when the time is over
-//   buffered<T>, rendezvous<T>       channels with push(T) and T pop(); buffered is made with its
-//   capacity select(a, b, f)                  calls f with a value from whichever of the two
-//   rendezvous channels is ready first
+//   run(f)                      calls f where fibers can be started and waited for; returns the
+//                               result of f
+//   fiber, start(f)             a default constructible, movable handle with join(); a new fiber
+//                               that runs f
+//   yield(), sleep_for(duration)
+//   mutex, condition_variable   for std::unique_lock, with the names of std
+//   semaphore                   acquire(), release(); begins without a token
+//   event                       wait(), set(); an event that has been set stays set
+//   wait_for(event, duration)   false when the time is over
+//   buffered<T>, rendezvous<T>  channels with push(T) and T pop(); a buffered channel is made with
+//                               its capacity
+//   select(a, b, f)             calls f with a value from the rendezvous channel that is
+//                               ready first
 #pragma once
 
 #include "../program.hpp"
@@ -57,8 +62,8 @@ struct fibers {
             if (name == "churn") return measure<R>(churn<R>(size), threads);
             if (name == "locality") return measure<R>(locality<R, false>(size), threads);
             if (name == "locality-share") return measure<R>(locality<R, true>(size), threads);
-            // Its leader spins until the others have run: who is on its thread waits behind it,
-            // where nothing interrupts it.
+            // The leader spins until the other fibers have run. A fiber on the leader's thread
+            // waits behind the leader if the runtime never preempts a fiber.
             if constexpr (!requires { R::nothing_interrupts; })
                 if (name == "transfer") return measure<R>(transfer<R>(size), threads);
         }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// mutex-free: one fiber that locks and unlocks a mutex which nobody else wants. mutex-contended:
-// four fibers, one mutex. Size is the number of pairs of lock and unlock, of all fibers together.
+// mutex-free: one fiber locks and unlocks a mutex without contention. mutex-contended: four fibers
+// use one mutex. Size is the number of pairs of lock and unlock of all fibers together.
 #pragma once
 
 #include "count.hpp"
 
 namespace lab {
 
-// `fibers` fibers that count to n together, with one lock around each step.
+// Runs `fibers` fibers that count to n together, with one lock around each step.
 template <class R, std::size_t fibers>
 std::int64_t count_locked(std::int64_t n) {
     typename R::mutex mutex;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same for every runtime: xorshift of Marsaglia, 64 bits (13, 7, 17).
+// Random numbers that are equal in every runtime: xorshift of Marsaglia, 64 bits (13, 7, 17).
 #pragma once
 
 #include <cstddef>

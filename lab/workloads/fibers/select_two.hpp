@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// select-two: two producers, each with a rendezvous channel, and one consumer that takes from
-// whichever is ready. Size is the number of messages of both together.
+// select-two: two producers, each with a rendezvous channel, and one consumer that takes from the
+// channel that is ready. Size is the number of messages of both producers together.
 #pragma once
 
 #include "count.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// skynet-channel: a tree with a fiber for each node and ten children for each inner one; leaves
-// send their number to the node above, which has a channel of its own for its children and sends on
-// their sum. Size is the number of leaves.
+// skynet-channel: a tree with a fiber for each node and ten children for each inner node. A leaf
+// sends its number to the node above. An inner node has a channel of its own for its children, and
+// sends their sum up. Size is the number of leaves.
 //
-// A node joins its children before it receives: the channel has room for all ten messages, and must
-// outlive their calls of push.
+// A node joins its children before it receives: the channel has room for all ten messages, and the
+// channel must outlive the children's calls of push.
 #pragma once
 
 #include "../runtime_base.hpp"

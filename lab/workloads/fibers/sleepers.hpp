@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sleepers: as many fibers as the size says, each of which sleeps for a time of its own, up to 100
-// ms.
+// sleepers: as many fibers as the size says, each of which sleeps for a time of its own, up to
+// 100 ms.
 #pragma once
 
 #include "count.hpp"
@@ -10,7 +10,8 @@
 
 namespace lab {
 
-// The same for every runtime: microseconds from 0 to 99,999, spread by a multiplicative hash.
+// The time that a sleeper sleeps, equal in every runtime: microseconds from 0 to 99,999, spread by
+// a multiplicative hash.
 inline std::chrono::microseconds nap(std::int64_t sleeper) {
     const std::uint64_t mixed = static_cast<std::uint64_t>(sleeper) * 0x9E3779B97F4A7C15u;
     return std::chrono::microseconds((mixed >> 32) % 100'000);

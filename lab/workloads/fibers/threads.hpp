@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For runtimes whose fibers are operating-system threads: what does not depend on how a thread is
-// started.
+// For runtimes whose fibers are operating-system threads: all members that do not depend on how a
+// thread is started.
 #pragma once
 
 #include <condition_variable>
@@ -15,9 +15,9 @@
 
 namespace lab {
 
-// Waits as long as it lives. glibc locks without atomic instructions while a process has one
-// thread; then one loop of lock and unlock would be compared with what no program with two threads
-// gets.
+// A thread that waits as long as this object lives. glibc locks without atomic instructions while a
+// process has a single thread, which no program with two threads benefits from. A comparison with
+// such locks would mislead.
 class second_thread {
 public:
     second_thread() : waits_([this] { over_.acquire(); }) {}
@@ -62,7 +62,7 @@ struct threads_base {
         bool set_ = false;
     };
 
-    // The standard library has no channel; this is the one of its textbooks.
+    // The standard library has no channel, so this is the bounded queue of its textbooks.
     template <class T>
     class buffered {
     public:
@@ -89,8 +89,8 @@ struct threads_base {
         std::queue<T> values_;
     };
 
-    // Threads that are blocked cannot be unwound, so the system's refusal of another one ends the
-    // program.
+    // Ends the program when the system refuses another thread, because blocked threads cannot be
+    // unwound.
     [[noreturn]] static void refused(const char* why) {
         std::fprintf(stderr, "no more threads: %s\n", why);
         std::fflush(stderr);

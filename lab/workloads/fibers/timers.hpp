@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// timer-lateness: one fiber that sleeps again and again, for 1 to 2 ms each; how much later than
-// asked it goes on is printed besides, in microseconds: the median and the 99th percentile.
+// timer-lateness: one fiber sleeps again and again, for 1 to 2 ms each. The program also prints how
+// much later than asked the fiber continues, in microseconds: the median and the 99th percentile.
+//
 // timers-cancelled: as many fibers as the size says wait for one event for at most an hour, so as
-// many timers are armed at once; then the event is set, and each timer is cancelled.
+// many timers are armed at the same time. Then the event is set, and each timer is cancelled.
 #pragma once
 
 #include "count.hpp"
@@ -34,7 +35,7 @@ struct timer_lateness : counted {
                 if (late.count() >= 0) late_us.push_back(late.count());
             }
         }).join();
-        return static_cast<std::int64_t>(late_us.size()); // nothing may come early
+        return static_cast<std::int64_t>(late_us.size()); // no fiber may continue early
     }
     std::string extra() const {
         std::sort(late_us.begin(), late_us.end());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // transfer: 16 fibers elect leaders. A leader begins an epoch and spins, without yielding, until
-// all have seen that; then it names a random next one. The others yield until they see a new epoch.
-// Size is the number of elections. What it shows is whether ready fibers behind one that does not
-// get on are run all the same, and how soon. After Delisle, The C-for-all Scheduler, 2022 (the
-// variant without parking).
+// all fibers have seen the epoch. Then it names a random next leader. The other fibers yield until
+// they see a new epoch. Size is the number of elections. The workload shows whether and how soon
+// ready fibers run that are queued behind a fiber that makes no progress. It follows Delisle, The
+// C-for-all Scheduler, 2022 (the variant without parking).
 #pragma once
 
 #include "count.hpp"
@@ -20,8 +20,8 @@ struct transfer : counted {
 
     std::int64_t run() const {
         std::atomic<std::int64_t> epoch = 0, seen = 0, leader = 0;
-        random_numbers chance(0);   // the leader's
-        std::int64_t elections = 0; // the leader's
+        random_numbers chance(0);   // used by the leader
+        std::int64_t elections = 0; // written by the leader
         const auto body = [&](std::int64_t me) {
             for (std::int64_t mine = 1; mine <= n;) {
                 if (epoch.load() >= mine) {

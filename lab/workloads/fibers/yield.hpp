@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber-yield: two fibers that yield to each other. Size is the number of yields of both together.
+// fiber-yield: two fibers yield to each other. Size is the number of yields of both together.
 #pragma once
 
 #include "count.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! fib: the naive recursion, no cutoff.
+//! fib: the naive recursion without a cutoff.
 
 use crate::runtime::{Runtime, Workload};
 

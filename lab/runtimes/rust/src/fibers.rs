@@ -1,46 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The workloads of fibers and actors: what their answers and numbers of operations are, and the program around them. How
-//! each is done is the runtimes' own: some have functions that wait, some have `async` ones.
+//! The workloads of fibers and actors: their answers, their numbers of operations, and the program
+//! around them. Each runtime has its own code for a workload, since some runtimes have functions
+//! that block and some have `async` functions.
 
 use crate::report::measured;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Leaves of `skynet-channel`; operations of the others.
+/// The most leaves of `skynet-channel`, and the most operations of the other workloads.
 const MOST: u64 = 999_999_999;
 
-/// Runs one workload of one size, and returns its answer; none if it has no workload of that name.
+/// Runs one workload of one size and returns its answer, or None if the runtime has no workload of
+/// that name.
 pub trait Fibers {
     fn start(threads: usize) -> Self;
     fn run(&self, workload: &str, size: u64) -> Option<u64>;
-    /// What the line of JSON says besides of the last run: `, "name": number` …
+    /// The additional members of the line of JSON about the last run: `, "name": number` …
     fn extra(&self) -> String {
         String::new()
     }
 }
 
-/// Actors of a ring, senders of `fan-in`, tokens of `ring-work`, rings of `mixed-scenario`, what `prime-factors` finds.
+/// The actors of a ring, the senders of `fan-in`, the tokens of `ring-work`, the rings of
+/// `mixed-scenario`, and the factor that `prime-factors` finds.
 pub const RING: u64 = 503;
 pub const SENDERS: u64 = 20;
 pub const WORK_TOKENS: u64 = 64;
 pub const MIXED_RINGS: u64 = 20;
 pub const SMALLEST_FACTOR: u64 = 20_483;
 
-/// How long a sleeper of `sleepers` sleeps; the same for every runtime: up to 100 ms, spread by a multiplicative hash.
+/// The time that a sleeper of `sleepers` sleeps, equal in every runtime: up to 100 ms, spread by a
+/// multiplicative hash.
 pub fn nap(sleeper: u64) -> Duration {
     Duration::from_micros((sleeper.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) % 100_000)
 }
 
-/// How much too late the sleeper of `timer-lateness` went on.
+/// The times by which the sleeper of `timer-lateness` continued too late.
 #[derive(Default)]
 pub struct Lateness(Vec<Duration>);
 
 impl Lateness {
-    /// How long it sleeps the i-th time; the same for every runtime: from 1 to 2 ms.
+    /// The time of the i-th sleep, equal in every runtime: from 1 to 2 ms.
     pub fn pause(i: u64) -> Duration {
         Duration::from_millis(1) + nap(i) / 100
     }
-    /// What goes on before it is due is not counted, and nothing may.
+    /// Adds the lateness of one sleep. A sleeper that continues early is not counted, so the answer
+    /// is then wrong.
     pub fn add(&mut self, due: Instant) {
         self.0.extend(Instant::now().checked_duration_since(due));
     }
@@ -58,12 +63,12 @@ impl Lateness {
     }
 }
 
-/// What the i-th of so many does, that all together do n.
+/// The share of worker i when `of` workers do n operations together.
 pub fn share(n: u64, of: u64, i: u64) -> u64 {
     n / of + u64::from(i < n % of)
 }
 
-/// What each of so many does, that all together do at least n.
+/// The share of each worker when `parts` workers do at least n operations together.
 pub fn parts(n: u64, parts: u64) -> u64 {
     n.div_ceil(parts)
 }
@@ -73,7 +78,9 @@ fn known(workload: &str, n: u64) -> (u64, u64) {
     let rounded = |count| (parts(n, count) * count, parts(n, count) * count);
     match workload {
         "skynet-channel" | "skynet-actor" => (n * (n - 1) / 2, (10 * n - 1) / 9),
-        "channel-rendezvous" | "channel-buffered" | "select-two" | "counting-actor" => (n * (n - 1) / 2, n),
+        "channel-rendezvous" | "channel-buffered" | "select-two" | "counting-actor" => {
+            (n * (n - 1) / 2, n)
+        }
         "thread-ring" => (n % RING + 1, n),
         "parallel-thread-ring" => rounded(RING),
         "fan-in" => rounded(SENDERS),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the Rust runtimes of the lab share: the workloads, written over one trait of forks, and the program around
-//! them. One file a workload; a runtime is a file in `bin/`.
+//! The common part of the lab's Rust runtimes: the workloads, written over one trait of forks, and
+//! the program around them. Each workload is a file, and each runtime is a file in `bin/`.
 
 mod fib;
 pub mod fibers;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! nqueens: all ways to put n queens on a board, one task for each legal move; the board travels by value.
+//! nqueens: all ways to place n queens on a board, with one task for each legal move. The board is
+//! passed by value.
 
 use crate::runtime::{Runtime, Workload};
 
-const ANSWERS: [i64; 17] = [1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512];
-/// Partial boards on which no queen attacks another, the empty one included.
-const NODES: [i64; 17] =
-    [1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890, 27358553, 171129072, 1141190303];
+const ANSWERS: [i64; 17] =
+    [1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512];
+/// The number of partial boards on which no queen attacks another queen, the empty board included.
+const NODES: [i64; 17] = [
+    1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890, 27358553, 171129072,
+    1141190303,
+];
 
 pub struct Queens(usize);
 

@@ -5,8 +5,8 @@ use crate::usage::{cpu_seconds, peak_rss_kib};
 use std::fmt::Display;
 use std::time::Instant;
 
-/// Runs it once to warm up and once timed, prints what is known then, and says what is wrong with it. `extra` is what the
-/// line says besides: `, "name": number` …
+/// Runs the workload once to warm up and once timed, prints the line of JSON, and returns an error
+/// if the answer is wrong. `extra` gives the additional members of the line: `, "name": number` …
 pub fn measured<A: Display + PartialEq>(
     run: impl Fn() -> Result<A, String>,
     expected: A,
@@ -23,7 +23,8 @@ pub fn measured<A: Display + PartialEq>(
     let cpu = cpu_seconds() - cpu_before;
     let peak = peak_rss_kib().ok_or("/proc/self/status has no VmHWM")?;
     println!(
-        "{{\"answer\": {answer}, \"expected\": {expected}, \"seconds\": {seconds:.9}, \"cpu_seconds\": {cpu:.6}, \
+        "{{\"answer\": {answer}, \"expected\": {expected}, \"seconds\": {seconds:.9}, \
+         \"cpu_seconds\": {cpu:.6}, \
          \"tasks\": {tasks}, \"peak_rss_kib\": {peak}{}}}",
         extra()
     );

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a workload asks of a runtime.
+//! The interface between a workload and a runtime.
 
 pub trait Runtime: Sync + Sized {
     /// The largest pool that the library can make, or that the lab asks for.
     const MOST_THREADS: usize = 1024;
 
-    /// What a task needs at hand to fork. It is passed down, since some libraries hand it to their closures.
+    /// The object that a task needs to fork. Each task passes it down, since some libraries give it
+    /// to their closures.
     type Here<'a>;
 
-    /// A pool of that many threads, the one that enters it included where the library lets it work.
+    /// Starts a pool of that many threads. The entering thread is one of them if the library lets
+    /// it work.
     fn start(threads: usize) -> Self;
 
-    /// Runs `f` where it can fork, and waits for it.
+    /// Runs `f` where it can fork, and waits for its end.
     fn enter<T: Send>(&self, f: impl FnOnce(&mut Self::Here<'_>) -> T + Send) -> T;
 
-    /// The two results, computed in parallel where a thread is free.
+    /// Returns the two results, computed in parallel if a thread is free.
     fn both<A: Send, B: Send>(
         here: &mut Self::Here<'_>,
         f: impl FnOnce(&mut Self::Here<'_>) -> A + Send,
         g: impl FnOnce(&mut Self::Here<'_>) -> B + Send,
     ) -> (A, B);
 
-    /// f(first) + ... + f(last - 1) as a tree of `both`: all these libraries fork in two.
+    /// Returns f(first) + ... + f(last - 1), computed as a tree of `both`, since all these
+    /// libraries fork in two.
     fn sum(
         here: &mut Self::Here<'_>,
         first: usize,
@@ -33,8 +36,11 @@ pub trait Runtime: Sync + Sized {
             1 => f(here, first),
             n => {
                 let middle = first + n / 2;
-                let (a, b) =
-                    Self::both(here, |here| Self::sum(here, first, middle, f), |here| Self::sum(here, middle, last, f));
+                let (a, b) = Self::both(
+                    here,
+                    |here| Self::sum(here, first, middle, f),
+                    |here| Self::sum(here, middle, last, f),
+                );
                 a + b
             }
         }
@@ -43,10 +49,10 @@ pub trait Runtime: Sync + Sized {
 
 /// One problem of one size.
 pub trait Workload: Sync + Sized {
-    /// None where the size is out of range.
+    /// Returns None if the size is out of range.
     fn parse(size: &str) -> Option<Self>;
     fn run<R: Runtime>(&self, runtime: &R) -> i64;
     fn expected(&self) -> i64;
-    /// Nodes of the tree of calls.
+    /// The number of nodes of the tree of calls.
     fn tasks(&self) -> i64;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! SHA-1 of up to 55 bytes (one block), for the random numbers of UTS, which are defined by it (FIPS 180-4).
+//! SHA-1 of up to 55 bytes (one block). UTS defines its random numbers by SHA-1 (FIPS 180-4).
 
 const START: [u32; 5] = [0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0];
 
@@ -9,7 +9,7 @@ pub fn sha1(bytes: &[u8]) -> [u8; 20] {
     block[bytes.len()] = 0x80;
     block[56..].copy_from_slice(&(bytes.len() as u64 * 8).to_be_bytes());
 
-    // Word i of the schedule lies at i mod 16.
+    // Word i of the schedule is words[i mod 16].
     let mut words = [0u32; 16];
     for (word, four) in words.iter_mut().zip(block.chunks_exact(4)) {
         *word = u32::from_be_bytes([four[0], four[1], four[2], four[3]]);
@@ -17,7 +17,8 @@ pub fn sha1(bytes: &[u8]) -> [u8; 20] {
     let [mut a, mut b, mut c, mut d, mut e] = START;
     for i in 0..80 {
         if i >= 16 {
-            let mixed = words[(i + 13) % 16] ^ words[(i + 8) % 16] ^ words[(i + 2) % 16] ^ words[i % 16];
+            let mixed =
+                words[(i + 13) % 16] ^ words[(i + 8) % 16] ^ words[(i + 2) % 16] ^ words[i % 16];
             words[i % 16] = mixed.rotate_left(1);
         }
         let (mixed, constant) = match i / 20 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! skynet: a tree with ten children a node; the leaves return their number, the nodes the sum.
+//! skynet: a tree with ten children for each inner node. Leaves return their number, and inner
+//! nodes the sum of their children.
 
 use crate::runtime::{Runtime, Workload};
 

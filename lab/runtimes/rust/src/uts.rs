@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree that only its random numbers
-//! know. T1 is a geometric tree of fixed shape, T3 a binomial one with long thin branches, TT a tiny one for tests.
+//! UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree whose
+//! shape follows from its random numbers alone. T1 is a geometric tree of fixed shape, T3 a
+//! binomial tree with long thin branches, and TT a tiny tree for tests.
 
 use crate::runtime::{Runtime, Workload};
 use crate::sha1::sha1;
@@ -8,9 +9,9 @@ use crate::sha1::sha1;
 const MOST_CHILDREN: usize = 100;
 
 enum Shape {
-    /// Every node above that depth has b0 children in the mean.
+    /// Every node above that depth has b0 children on average.
     Geometric { b0: f64, depth: u32 },
-    /// The root has b0 children, any other node m with probability q, else none.
+    /// The root has b0 children. Any other node has m children with probability q, otherwise none.
     Binomial { b0: usize, q: f64, m: usize },
 }
 
@@ -30,7 +31,7 @@ fn child(state: &State, number: usize) -> State {
     sha1(&bytes)
 }
 
-/// In [0, 1).
+/// Returns a number in [0, 1).
 fn random(state: &State) -> f64 {
     let bits = u32::from_be_bytes([state[16], state[17], state[18], state[19]]);
     f64::from(bits & 0x7fffffff) / 2147483648.0
@@ -60,11 +61,16 @@ fn node<R: Runtime>(here: &mut R::Here<'_>, shape: &Shape, state: State, height:
 
 impl Workload for Uts {
     fn parse(size: &str) -> Option<Uts> {
-        let geometric = |depth, nodes| Uts { shape: Shape::Geometric { b0: 4.0, depth }, seed: 19, nodes };
+        let geometric =
+            |depth, nodes| Uts { shape: Shape::Geometric { b0: 4.0, depth }, seed: 19, nodes };
         match size {
             "T1" => Some(geometric(10, 4130071)),
             "TT" => Some(geometric(5, 3987)),
-            "T3" => Some(Uts { shape: Shape::Binomial { b0: 2000, q: 0.124875, m: 8 }, seed: 42, nodes: 4112897 }),
+            "T3" => Some(Uts {
+                shape: Shape::Binomial { b0: 2000, q: 0.124875, m: 8 },
+                seed: 42,
+                nodes: 4112897,
+            }),
             _ => None,
         }
     }

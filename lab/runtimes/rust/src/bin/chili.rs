@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! chili: `Scope::join` as it comes, which offers one join in 64 to other threads once its queue holds three.
+//! chili: `Scope::join` with its defaults, which offers one join in 64 to other threads once its
+//! queue holds three joins.
 
 use chili::{Config, Scope, ThreadPool};
 use std::num::NonZeroUsize;
@@ -11,7 +12,10 @@ impl lab::Runtime for Chili {
     type Here<'a> = Scope<'a>;
 
     fn start(threads: usize) -> Chili {
-        Chili(ThreadPool::with_config(Config { thread_count: NonZeroUsize::new(threads), ..Config::default() }))
+        Chili(ThreadPool::with_config(Config {
+            thread_count: NonZeroUsize::new(threads),
+            ..Config::default()
+        }))
     }
 
     fn enter<T: Send>(&self, f: impl FnOnce(&mut Scope<'_>) -> T + Send) -> T {

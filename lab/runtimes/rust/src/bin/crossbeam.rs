@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! crossbeam: a thread of the system for each fiber, its bounded channels, its `select`.
+//! crossbeam: a thread of the system for each fiber, its bounded channels, and its `select!`.
 
 use crossbeam::channel::{bounded, select, Sender};
 use lab::fibers::{main as program, Fibers};
@@ -10,7 +10,7 @@ use std::thread::{yield_now, Builder, JoinHandle};
 
 struct Crossbeam;
 
-/// Bytes of each stack.
+/// The size of each stack in bytes.
 const STACK: usize = 32 << 10;
 
 fn start<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
@@ -20,7 +20,7 @@ fn start<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> JoinHandl
 fn node(above: Sender<u64>, first: u64, leaves: u64) {
     start(move || {
         let sum = if leaves == 1 { first } else { children(first, leaves / 10) };
-        above.send(sum).expect("somebody receives");
+        above.send(sum).expect("a receiver exists");
     });
 }
 
@@ -58,7 +58,7 @@ fn create(n: u64) -> u64 {
 fn produce(to: Sender<u64>, first: u64, end: u64) -> JoinHandle<()> {
     start(move || {
         for i in first..end {
-            to.send(i).expect("somebody receives");
+            to.send(i).expect("a receiver exists");
         }
     })
 }
@@ -76,11 +76,18 @@ fn select_two(n: u64) -> u64 {
     let producers = [produce(low, 0, n / 2), produce(high, n / 2, n)];
     let consumer = start(move || {
         let (mut sum, mut left) = (0, [n / 2, n - n / 2]);
-        // A channel whose sender is gone is always ready: from the end of one on only the other is asked.
+        // A channel whose sender has ended is always ready. After the end of one sender, only the
+        // other channel is read.
         while left[0] > 0 && left[1] > 0 {
             select! {
-                recv(from_low) -> value => { sum += value.expect("its sender sends"); left[0] -= 1 }
-                recv(from_high) -> value => { sum += value.expect("its sender sends"); left[1] -= 1 }
+                recv(from_low) -> value => {
+                    sum += value.expect("its sender sends");
+                    left[0] -= 1
+                }
+                recv(from_high) -> value => {
+                    sum += value.expect("its sender sends");
+                    left[1] -= 1
+                }
             }
         }
         sum + from_low.iter().sum::<u64>() + from_high.iter().sum::<u64>()
@@ -99,7 +106,7 @@ fn blocked(n: u64) -> u64 {
             let (closed, counts) = (closed.clone(), counts.clone());
             start(move || {
                 counts.0.fetch_add(1, Relaxed);
-                let _ = closed.recv(); // an error, for all at once, when the gate is gone
+                let _ = closed.recv(); // returns an error in all threads when the gate is dropped
                 counts.1.fetch_add(1, Relaxed);
             })
         })

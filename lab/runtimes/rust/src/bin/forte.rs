@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! forte: `Worker::join` as it comes, which runs both closures inline once four joins are queued.
+//! forte: `Worker::join` with its defaults, which runs both closures inline once four joins are
+//! queued.
 
 use forte::{ThreadPool, Worker};
 use std::process::ExitCode;
@@ -9,12 +10,12 @@ static POOL: ThreadPool = ThreadPool::new();
 struct Forte;
 
 impl lab::Runtime for Forte {
-    const MOST_THREADS: usize = 32; // the places of forte's pools
+    const MOST_THREADS: usize = 32; // the limit of forte's pools
 
     type Here<'a> = &'a Worker;
 
     fn start(threads: usize) -> Forte {
-        POOL.resize_to(threads - 1); // the thread that enters is the last one
+        POOL.resize_to(threads - 1); // the entering thread is the last one
         Forte
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! may: a coroutine with a stack of its own for each fiber, its unbounded `mpsc` as channel, with a semaphore of credit
-//! where a channel has a bound.
+//! may: a coroutine with a stack of its own for each fiber, and its unbounded `mpsc` as channel. A
+//! semaphore of credit bounds a channel.
 
 use lab::fibers::{main as program, nap, share, Fibers};
 use may::coroutine::{self, JoinHandle};
@@ -12,19 +12,21 @@ use std::time::Duration;
 
 struct May;
 
-/// Bytes of each stack: 16 KiB, as Sennit's where very many are blocked.
+/// The size of each stack in words: 16 KiB, as in Sennit's program where very many fibers block.
 const STACK_WORDS: usize = 2048;
 
 fn start<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
-    // SAFETY: may asks for it because a coroutine that uses thread-locals, or overflows its stack, is undefined; these
-    // do neither.
-    unsafe { coroutine::Builder::new().stack_size(STACK_WORDS).spawn(f).expect("may starts a coroutine") }
+    // SAFETY: `spawn` is unsafe because a coroutine that uses thread-locals or overflows its stack
+    // is undefined. The coroutines of this program do neither.
+    unsafe {
+        coroutine::Builder::new().stack_size(STACK_WORDS).spawn(f).expect("may starts a coroutine")
+    }
 }
 
 fn node(above: mpsc::Sender<u64>, first: u64, leaves: u64) {
     start(move || {
         let sum = if leaves == 1 { first } else { children(first, leaves / 10) };
-        above.send(sum).expect("somebody receives");
+        above.send(sum).expect("a receiver exists");
     });
 }
 
@@ -59,7 +61,7 @@ fn create(n: u64) -> u64 {
     (0..n).map(|_| start(|| 1).join().unwrap()).sum()
 }
 
-/// `room` pieces may be under way at once.
+/// At most `room` messages are under way at the same time.
 fn channel(n: u64, room: usize) -> u64 {
     let (to, from) = mpsc::channel();
     let credit = Arc::new(Semphore::new(room));
@@ -67,7 +69,7 @@ fn channel(n: u64, room: usize) -> u64 {
     let sender = start(move || {
         for i in 0..n {
             credit.wait();
-            to.send(i).expect("somebody receives");
+            to.send(i).expect("a receiver exists");
         }
     });
     let sums = start(move || {
@@ -102,7 +104,8 @@ fn locked(fibers: u64, n: u64) -> u64 {
 }
 
 fn turns(n: u64) -> u64 {
-    let shared = Arc::new((Mutex::new((0, 0)), [Condvar::new(), Condvar::new()])); // whose turn, and how many there were
+    // The index of the coroutine whose turn it is, and the number of turns so far.
+    let shared = Arc::new((Mutex::new((0, 0)), [Condvar::new(), Condvar::new()]));
     let both = [0, 1].map(|me| {
         let shared = shared.clone();
         start(move || {
@@ -139,8 +142,9 @@ fn timers_cancelled(n: u64) -> u64 {
     crew(n, |gate| gate.wait_timeout(Duration::from_secs(3600)))
 }
 
-/// So many that wait at one gate at once, before it is opened for each. Returns of how many `wait` has said that it was.
-/// The last to come says so: with one worker, who looks and yields in turn is all that runs.
+/// `n` coroutines wait at one gate before it is opened for each of them. Returns the number of
+/// calls of `wait` that returned true. The last coroutine to arrive reports that all are there. A
+/// main coroutine that polled and yielded instead would be the only one to run with one worker.
 fn crew(n: u64, wait: fn(&Semphore) -> bool) -> u64 {
     let gate = Arc::new(Semphore::new(0));
     let all_here = Arc::new(Semphore::new(0));

@@ -9,7 +9,12 @@ impl lab::Runtime for Rayon {
     type Here<'a> = ();
 
     fn start(threads: usize) -> Rayon {
-        Rayon(rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("rayon's pool starts"))
+        Rayon(
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("rayon's pool starts"),
+        )
     }
 
     fn enter<T: Send>(&self, f: impl FnOnce(&mut ()) -> T + Send) -> T {

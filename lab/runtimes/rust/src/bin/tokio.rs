@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! tokio: a task for each fiber, its bounded `mpsc` as channel. It has no rendezvous: the sender waits for an answer to
-//! each message, as in Erlang's port. It has no condition variable: `Notify` wakes one who waits, or who comes next.
+//! tokio: a task for each fiber, and its bounded `mpsc` as channel. It has no rendezvous: the
+//! sender waits for an answer to each message, as in Erlang's port. It has no condition variable:
+//! `Notify` wakes a waiting task, or the next task that waits.
 
 use lab::fibers::{main as program, nap, share, Fibers, Lateness};
 use std::future::{poll_fn, Future};
@@ -22,7 +23,7 @@ struct Tokio {
 fn node(above: mpsc::Sender<u64>, first: u64, leaves: u64) {
     spawn(async move {
         let sum = if leaves == 1 { first } else { children(first, leaves / 10).await };
-        above.send(sum).await.expect("somebody receives");
+        above.send(sum).await.expect("a receiver exists");
     });
 }
 
@@ -69,7 +70,7 @@ async fn buffered(n: u64) -> u64 {
     let (to, mut from) = mpsc::channel(128);
     let sender = spawn(async move {
         for i in 0..n {
-            to.send(i).await.expect("somebody receives");
+            to.send(i).await.expect("a receiver exists");
         }
     });
     let sums = spawn(async move {
@@ -83,15 +84,16 @@ async fn buffered(n: u64) -> u64 {
     sums.await.unwrap()
 }
 
-/// Sends numbers, each of which is taken before the next one is sent; whoever takes them adds a permit for each.
+/// Sends numbers. The receiver takes each number before the next one is sent: it adds a permit for
+/// each number that it has taken.
 fn sender(numbers: std::ops::Range<u64>) -> (JoinHandle<()>, mpsc::Receiver<u64>, Arc<Semaphore>) {
     let (to, from) = mpsc::channel(1);
     let taken = Arc::new(Semaphore::new(0));
     let told = taken.clone();
     let sends = spawn(async move {
         for i in numbers {
-            to.send(i).await.expect("somebody receives");
-            taken.acquire().await.expect("nobody closes it").forget();
+            to.send(i).await.expect("a receiver exists");
+            taken.acquire().await.expect("no task closes the semaphore").forget();
         }
     });
     (sends, from, told)
@@ -111,7 +113,8 @@ async fn rendezvous(n: u64) -> u64 {
     sums.await.unwrap()
 }
 
-/// What `select!` does: whichever is ready, beginning with either in turn, where that asks for a random one.
+/// Does the work of `select!`: takes from the channel that is ready. It begins with either channel
+/// in turn, where `select!` would begin with a random one.
 async fn select_two(n: u64) -> u64 {
     let (low, mut a, told_a) = sender(0..n / 2);
     let (high, mut b, told_b) = sender(n / 2..n);
@@ -120,7 +123,8 @@ async fn select_two(n: u64) -> u64 {
         for i in 0..n {
             let (value, told) = poll_fn(|context| {
                 for which in [i % 2, 1 - i % 2] {
-                    let (from, told) = if which == 0 { (&mut a, &told_a) } else { (&mut b, &told_b) };
+                    let (from, told) =
+                        if which == 0 { (&mut a, &told_a) } else { (&mut b, &told_b) };
                     if let Poll::Ready(Some(value)) = from.poll_recv(context) {
                         return Poll::Ready((value, told));
                     }
@@ -158,7 +162,8 @@ async fn locked(fibers: u64, n: u64) -> u64 {
 }
 
 async fn turns(n: u64) -> u64 {
-    let shared = Arc::new((Mutex::new((0, 0)), [Notify::new(), Notify::new()])); // whose turn, and how many there were
+    // The index of the task whose turn it is, and the number of turns so far.
+    let shared = Arc::new((Mutex::new((0, 0)), [Notify::new(), Notify::new()]));
     let both = [0, 1].map(|me| {
         let shared = shared.clone();
         spawn(async move {
@@ -213,8 +218,8 @@ async fn timers_cancelled(n: u64) -> u64 {
     crew(n, move |gate| async move { timeout(limit, gate.acquire()).await.is_ok() }).await
 }
 
-/// So many that wait at one gate at once, before it is closed, which wakes all with an error. Returns how many `wait`
-/// has said that of.
+/// `n` tasks wait at one gate before it is closed, which wakes all of them with an error. Returns
+/// the number of calls of `wait` that returned true.
 async fn crew<F: Future<Output = bool> + Send>(
     n: u64,
     wait: impl Fn(Arc<Semaphore>) -> F + Copy + Send + 'static,
@@ -245,12 +250,13 @@ async fn crew<F: Future<Output = bool> + Send>(
 impl Fibers for Tokio {
     fn start(threads: usize) -> Tokio {
         let mut builder = Builder::new_multi_thread();
-        let runtime = builder.worker_threads(threads).enable_time().build().expect("tokio's threads start");
+        let runtime =
+            builder.worker_threads(threads).enable_time().build().expect("tokio's threads start");
         Tokio { runtime, late: Arc::default() }
     }
 
     fn run(&self, workload: &str, n: u64) -> Option<u64> {
-        // In a task: what block_on runs itself is not one of the workers'.
+        // The work runs in a task, because block_on runs its own future outside the workers.
         let task = match workload {
             "skynet-channel" => self.runtime.spawn(skynet(n)),
             "fiber-yield" => self.runtime.spawn(yields(n)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! ractor: an actor for each actor, on tokio's threads. Its mailboxes have no bound, so a sender of many sends 64, then
-//! tells itself to go on, as Sennit's does.
+//! ractor: an actor for each actor, on tokio's threads. Its mailboxes have no bound. A sender of
+//! many messages therefore sends 64, and then sends itself a message to continue, as Sennit's does.
 
 use lab::fibers::{main as program, parts, Fibers, RING, SENDERS, WORK_TOKENS};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 struct Ractor(Runtime);
 
-/// What the actors of one run tell the program that waits for them.
+/// Where the actors of one run leave their result, and where the program waits for it.
 struct Finish {
     answer: AtomicU64,
     left: AtomicU64,
@@ -22,7 +22,11 @@ struct Finish {
 
 impl Finish {
     fn after(parts: u64) -> Arc<Finish> {
-        Arc::new(Finish { answer: AtomicU64::new(0), left: AtomicU64::new(parts), done: Notify::new() })
+        Arc::new(Finish {
+            answer: AtomicU64::new(0),
+            left: AtomicU64::new(parts),
+            done: Notify::new(),
+        })
     }
     fn one_more(&self, part: u64) {
         self.answer.fetch_add(part, Relaxed);
@@ -38,12 +42,16 @@ impl Finish {
 
 type Done = Result<(), ActorProcessingErr>;
 
-/// All state is what the actor was started with.
+/// The state of the actor is its start argument.
 macro_rules! starts_with {
     ($state:ty) => {
         type State = $state;
         type Arguments = $state;
-        async fn pre_start(&self, _: ActorRef<Self::Msg>, start: $state) -> Result<$state, ActorProcessingErr> {
+        async fn pre_start(
+            &self,
+            _: ActorRef<Self::Msg>,
+            start: $state,
+        ) -> Result<$state, ActorProcessingErr> {
             Ok(start)
         }
     };
@@ -75,7 +83,8 @@ struct RingState {
 
 fn some_work(mut seed: u64) -> u64 {
     for _ in 0..530 {
-        seed = (seed ^ seed >> 33).wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        seed =
+            (seed ^ seed >> 33).wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
     }
     seed
 }
@@ -96,12 +105,13 @@ impl Actor for RingNode {
     }
 }
 
-/// Sends tokens around 503 actors, from evenly spread ones.
+/// Sends tokens around 503 actors, from evenly spread actors.
 async fn ring(tokens: u64, token: impl Fn(u64) -> Ring) -> u64 {
     let whole = Finish::after(tokens);
     let (mut nodes, mut handles) = (Vec::new(), Vec::new());
     for number in 1..=RING {
-        let (node, handle) = start(RingNode, RingState { number, next: None, whole: whole.clone() }).await;
+        let (node, handle) =
+            start(RingNode, RingState { number, next: None, whole: whole.clone() }).await;
         nodes.push(node);
         handles.push(handle);
     }
@@ -148,7 +158,12 @@ struct Ball {
 impl Actor for Player {
     type Msg = Ball;
     starts_with!((u64, Arc<Finish>));
-    async fn handle(&self, me: ActorRef<Ball>, ball: Ball, (sent, whole): &mut (u64, Arc<Finish>)) -> Done {
+    async fn handle(
+        &self,
+        me: ActorRef<Ball>,
+        ball: Ball,
+        (sent, whole): &mut (u64, Arc<Finish>),
+    ) -> Done {
         if ball.left > 0 {
             *sent += 1;
             tell(&ball.from, Ball { left: ball.left - 1, from: me.clone() });
@@ -178,7 +193,7 @@ enum Stream {
     Number(u64),
     Result,
 }
-/// Ends after so many numbers, or, where they are 0, when it is asked for the sum.
+/// Ends after `expected` numbers. If `expected` is 0, it ends when it is asked for the sum.
 struct GathererState {
     expected: u64,
     seen: u64,
@@ -189,7 +204,12 @@ struct GathererState {
 impl Actor for Gatherer {
     type Msg = Stream;
     starts_with!(GathererState);
-    async fn handle(&self, me: ActorRef<Stream>, message: Stream, state: &mut GathererState) -> Done {
+    async fn handle(
+        &self,
+        me: ActorRef<Stream>,
+        message: Stream,
+        state: &mut GathererState,
+    ) -> Done {
         match message {
             Stream::Number(number) => {
                 state.sum += number;
@@ -239,13 +259,15 @@ impl Actor for Source {
     }
 }
 
-/// So many sources that each send the numbers below `end` to one actor.
+/// `sources` actors each send the numbers below `end` to one actor.
 async fn stream(sources: u64, end: u64, expected: u64) -> u64 {
     let whole = Finish::after(1);
-    let (to, handle) = start(Gatherer, GathererState { expected, seen: 0, sum: 0, whole: whole.clone() }).await;
+    let (to, handle) =
+        start(Gatherer, GathererState { expected, seen: 0, sum: 0, whole: whole.clone() }).await;
     let mut handles = vec![handle];
     for _ in 0..sources {
-        let (source, handle) = start(Source, SourceState { to: to.clone(), next: 0, end, last: expected == 0 }).await;
+        let (source, handle) =
+            start(Source, SourceState { to: to.clone(), next: 0, end, last: expected == 0 }).await;
         handles.push(handle);
         tell(&source, More);
     }
@@ -262,7 +284,12 @@ struct Mayfly;
 impl Actor for Mayfly {
     type Msg = u64;
     starts_with!((u64, Arc<Finish>));
-    async fn handle(&self, me: ActorRef<u64>, number: u64, (last, whole): &mut (u64, Arc<Finish>)) -> Done {
+    async fn handle(
+        &self,
+        me: ActorRef<u64>,
+        number: u64,
+        (last, whole): &mut (u64, Arc<Finish>),
+    ) -> Done {
         if number == *last {
             whole.one_more(number);
         } else {
@@ -315,7 +342,9 @@ impl Actor for Node {
             Tree::Grow(first, leaves) => {
                 let part = leaves / 10;
                 for i in 0..10 {
-                    let (child, _) = start(Node, NodeState { above: Above::Node(me.clone()), sum: 0, seen: 0 }).await;
+                    let (child, _) =
+                        start(Node, NodeState { above: Above::Node(me.clone()), sum: 0, seen: 0 })
+                            .await;
                     tell(&child, Tree::Grow(first + i * part, part));
                 }
             }
@@ -333,7 +362,8 @@ impl Actor for Node {
 
 async fn skynet(leaves: u64) -> u64 {
     let whole = Finish::after(1);
-    let (root, _) = start(Node, NodeState { above: Above::Root(whole.clone()), sum: 0, seen: 0 }).await;
+    let (root, _) =
+        start(Node, NodeState { above: Above::Root(whole.clone()), sum: 0, seen: 0 }).await;
     tell(&root, Tree::Grow(0, leaves));
     whole.wait().await
 }
@@ -341,18 +371,24 @@ async fn skynet(leaves: u64) -> u64 {
 impl Fibers for Ractor {
     fn start(threads: usize) -> Ractor {
         Ractor(
-            Builder::new_multi_thread().worker_threads(threads).enable_time().build().expect("tokio's threads start"),
+            Builder::new_multi_thread()
+                .worker_threads(threads)
+                .enable_time()
+                .build()
+                .expect("tokio's threads start"),
         )
     }
 
     fn run(&self, workload: &str, n: u64) -> Option<u64> {
-        // In a task: what block_on runs itself is not one of the workers'.
+        // The work runs in a task, because block_on runs its own future outside the workers.
         let task = match workload {
             "thread-ring" => self.0.spawn(async move { ring(1, |_| Ring::Token(n)).await }),
             "parallel-thread-ring" => self.0.spawn(parallel_ring(n)),
             "ping-pong" => self.0.spawn(ping_pong(n)),
             "counting-actor" => self.0.spawn(stream(1, n, 0)),
-            "fan-in" => self.0.spawn(stream(SENDERS, parts(n, SENDERS), parts(n, SENDERS) * SENDERS)),
+            "fan-in" => {
+                self.0.spawn(stream(SENDERS, parts(n, SENDERS), parts(n, SENDERS) * SENDERS))
+            }
             "spawn-storm" => self.0.spawn(storm(n)),
             "producer-consumer" => self.0.spawn(servants::producer_consumer(n)),
             "prime-factors" => self.0.spawn(servants::prime_factors(n)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Actors that work for each other: a bounded buffer, a pool, rings with a worker beside each.
+//! Actors that work for each other: a bounded buffer, a pool, and rings with a worker beside each
+//! ring.
 
 use crate::{start, tell, Done, Finish};
 use lab::fibers::{parts, share, MIXED_RINGS, SMALLEST_FACTOR};
@@ -19,7 +20,8 @@ const PRIME_BUFFERS: usize = 8;
 const QUERIES_UNDER_WAY: usize = 32;
 const MIXED_ACTORS: u64 = 100;
 
-/// The compiler must not know the number: it would make a function for that one, which the other ports do not have.
+/// Hides the number from the compiler, which would otherwise specialise the function for it. The
+/// other ports have no such function.
 fn smallest_factor_of(number: i64) -> u64 {
     let number = black_box(number);
     let mut i = 2;
@@ -32,7 +34,7 @@ fn smallest_factor_of(number: i64) -> u64 {
     number as u64
 }
 
-/// Actors that end together.
+/// Actors that are ended together.
 #[derive(Default)]
 struct Company(Vec<(ActorCell, JoinHandle<()>)>);
 
@@ -46,7 +48,7 @@ impl Company {
         one
     }
 
-    /// Returns when all have ended. Nobody may tell them anything any more.
+    /// Stops all actors and returns when they have ended. No actor may send to them any more.
     async fn end(self) {
         for (one, _) in &self.0 {
             one.stop(None);
@@ -83,7 +85,7 @@ impl BufferState {
                 return;
             }
             let Some(value) = self.items.pop_front() else { return };
-            let who = self.waiting.pop_front().expect("somebody waits");
+            let who = self.waiting.pop_front().expect("a consumer waits");
             tell(&who, AtConsumer::Item(value));
         }
     }
@@ -92,7 +94,12 @@ impl BufferState {
 impl Actor for Buffer {
     type Msg = AtBuffer;
     starts_with!(BufferState);
-    async fn handle(&self, _: ActorRef<AtBuffer>, message: AtBuffer, state: &mut BufferState) -> Done {
+    async fn handle(
+        &self,
+        _: ActorRef<AtBuffer>,
+        message: AtBuffer,
+        state: &mut BufferState,
+    ) -> Done {
         match message {
             AtBuffer::Offers(who, value) => state.refused.push_back((who, value)),
             AtBuffer::Wants(who) => state.waiting.push_back(who),
@@ -108,7 +115,12 @@ struct Room;
 impl Actor for Producer {
     type Msg = Room;
     starts_with!((ActorRef<AtBuffer>, u64));
-    async fn handle(&self, me: ActorRef<Room>, _: Room, (to, left): &mut (ActorRef<AtBuffer>, u64)) -> Done {
+    async fn handle(
+        &self,
+        me: ActorRef<Room>,
+        _: Room,
+        (to, left): &mut (ActorRef<AtBuffer>, u64),
+    ) -> Done {
         if *left > 0 {
             *left -= 1;
             tell(to, AtBuffer::Offers(me, *left));
@@ -127,7 +139,12 @@ type ConsumerState = (ActorRef<AtBuffer>, Arc<Finish>);
 impl Actor for Consumer {
     type Msg = AtConsumer;
     starts_with!(ConsumerState);
-    async fn handle(&self, me: ActorRef<AtConsumer>, message: AtConsumer, (from, whole): &mut ConsumerState) -> Done {
+    async fn handle(
+        &self,
+        me: ActorRef<AtConsumer>,
+        message: AtConsumer,
+        (from, whole): &mut ConsumerState,
+    ) -> Done {
         if let AtConsumer::Item(value) = message {
             black_box(value);
             whole.one_more(1);
@@ -148,7 +165,8 @@ pub async fn producer_consumer(n: u64) -> u64 {
         tell(&consumers.start(Consumer, (buffer.clone(), whole.clone())).await, AtConsumer::Begin);
     }
     let answer = whole.wait().await;
-    consumers.end().await; // first, since they still ask the buffer, which has nothing for them
+    // The consumers end first, because they still ask the buffer, which has no items for them.
+    consumers.end().await;
     others.end().await;
     answer
 }
@@ -168,7 +186,12 @@ struct LenderState {
 impl Actor for Lender {
     type Msg = AtLender;
     starts_with!(LenderState);
-    async fn handle(&self, _: ActorRef<AtLender>, message: AtLender, state: &mut LenderState) -> Done {
+    async fn handle(
+        &self,
+        _: ActorRef<AtLender>,
+        message: AtLender,
+        state: &mut LenderState,
+    ) -> Done {
         match message {
             AtLender::Need(who) => match state.free.pop() {
                 Some(buffer) => tell(&who, AtWorker::Lend(buffer)),
@@ -196,7 +219,12 @@ struct DispatcherState {
 impl Actor for Dispatcher {
     type Msg = AtDispatcher;
     starts_with!(DispatcherState);
-    async fn handle(&self, _: ActorRef<AtDispatcher>, message: AtDispatcher, state: &mut DispatcherState) -> Done {
+    async fn handle(
+        &self,
+        _: ActorRef<AtDispatcher>,
+        message: AtDispatcher,
+        state: &mut DispatcherState,
+    ) -> Done {
         let idle = match message {
             AtDispatcher::Idle(who) => who,
             AtDispatcher::Solved(who, factor) => {
@@ -222,7 +250,12 @@ type WorkerState = (ActorRef<AtDispatcher>, ActorRef<AtLender>);
 impl Actor for PrimeWorker {
     type Msg = AtWorker;
     starts_with!(WorkerState);
-    async fn handle(&self, me: ActorRef<AtWorker>, message: AtWorker, (client, server): &mut WorkerState) -> Done {
+    async fn handle(
+        &self,
+        me: ActorRef<AtWorker>,
+        message: AtWorker,
+        (client, server): &mut WorkerState,
+    ) -> Done {
         match message {
             AtWorker::Query => tell(server, AtLender::Need(me)),
             AtWorker::Lend(buffer) => {
@@ -262,7 +295,8 @@ impl Actor for Factoriser {
     type Msg = Factorise;
     starts_with!(Arc<Finish>);
     async fn handle(&self, _: ActorRef<Factorise>, _: Factorise, whole: &mut Arc<Finish>) -> Done {
-        whole.one_more((smallest_factor_of(COMPOSITE) != SMALLEST_FACTOR) as u64); // how many are wrong
+        // Counts the wrong factors.
+        whole.one_more((smallest_factor_of(COMPOSITE) != SMALLEST_FACTOR) as u64);
         Ok(())
     }
 }
@@ -274,7 +308,7 @@ enum AtMixed {
 }
 struct MixedState {
     next: Option<ActorRef<AtMixed>>,
-    worker: Option<ActorRef<Factorise>>, // of the first of a ring only
+    worker: Option<ActorRef<Factorise>>, // only the first node of a ring has a worker
     hops: u64,
     rings: Arc<Finish>,
     counts: Arc<Finish>,
@@ -289,11 +323,14 @@ impl Actor for MixedNode {
             AtMixed::Token(0) => state.rings.one_more(0),
             AtMixed::Token(left) => {
                 if let (Some(worker), 0) = (&state.worker, left % MIXED_ACTORS) {
-                    state.rings.left.fetch_add(1, Relaxed); // before the token's own part is done
+                    state.rings.left.fetch_add(1, Relaxed); // before the token's own part ends
                     tell(worker, Factorise);
                 }
                 state.hops += 1;
-                tell(state.next.as_ref().expect("the ring is closed first"), AtMixed::Token(left - 1));
+                tell(
+                    state.next.as_ref().expect("the ring is closed first"),
+                    AtMixed::Token(left - 1),
+                );
             }
         }
         Ok(())
@@ -310,8 +347,15 @@ pub async fn mixed(n: u64) -> u64 {
     for _ in 0..MIXED_RINGS {
         let mut nodes = Vec::new();
         for i in 0..MIXED_ACTORS {
-            let worker = if i == 0 { Some(all.start(Factoriser, rings.clone()).await) } else { None };
-            let state = MixedState { next: None, worker, hops: 0, rings: rings.clone(), counts: counts.clone() };
+            let worker =
+                if i == 0 { Some(all.start(Factoriser, rings.clone()).await) } else { None };
+            let state = MixedState {
+                next: None,
+                worker,
+                hops: 0,
+                rings: rings.clone(),
+                counts: counts.clone(),
+            };
             nodes.push(all.start(MixedNode, state).await);
         }
         for (i, node) in nodes.iter().enumerate() {
