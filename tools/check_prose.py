@@ -14,12 +14,11 @@ Each folder has budgets, after the style guide of the project. Rates are per 1,0
 Code spans and short quotations are not counted. Code blocks, tables and test names have no
 sentences to measure.
 
-  check_prose.py                     the policy test: each folder against budget or RATCHET entry
-  check_prose.py PATH...             these files and folders against the budgets, without RATCHET
+  check_prose.py                     the policy test: each folder against the budgets
+  check_prose.py PATH...             these files and folders against the budgets
   check_prose.py --report [PATH...]  a table with a row for each folder
   check_prose.py --worst 20 PATH...  the worst files, sentences and findings, with file:line
   check_prose.py --hits PATH...      every finding, with file:line
-  check_prose.py --ratchet           the table RATCHET for the present text, to paste into this file
 """
 
 import argparse
@@ -38,39 +37,6 @@ DENSITIES = ("who", "what", "actor")
 COLUMNS = 100
 # Measured data and vendored trees; nothing that a person writes.
 DATA = re.compile(r"^docs/results/.*\.(json|csv|svg)$|\.(svg|csv)$|^LICENSE$|package-lock|\.sum$")
-
-# Folders that do not pass yet, with their present values, in the order of BUDGETS, as the ceiling.
-# A value may only fall; the entry of a folder that passes must be removed. `--ratchet` prints this
-# table for the present text.
-RATCHET = {
-    ".": (0.7, 3.4, 0.5, 0, 30, 18),
-    "bench": (0.5, 8.3, 1.4, 1, 30, 34),
-    "cmake": (0.5, 0.3, 0.5, 0, 30, 8),
-    "docs": (0.5, 0.5, 0.5, 0, 30, 45),
-    "docs/guide": (0.5, 0.7, 1.0, 0, 30, 8),
-    "docs/internals": (0.5, 0.4, 0.8, 0, 30, 18),
-    "docs/lab": (0.5, 2.2, 0.5, 0, 30, 1),
-    "docs/results": (0.5, 0.3, 0.5, 0, 30, 5),
-    "lab": (0.5, 0.8, 0.6, 1, 30, 226),
-    "lab/harness": (0.5, 0.3, 0.5, 0, 30, 1),
-    "lab/runtimes": (4.9, 9.5, 5.0, 5, 30, 356),
-    "lab/tests": (0.5, 12.3, 3.6, 1, 30, 39),
-    "lab/workloads": (5.8, 8.3, 4.2, 1, 30, 2),
-    "models": (0.5, 0.6, 0.5, 0, 30, 13),
-    "src/core": (0.5, 0.3, 0.5, 0, 30, 32),
-    "src/sys": (0.5, 0.3, 0.5, 0, 30, 1),
-    "tests": (0.5, 14.1, 1.6, 0, 30, 42),
-    "tests/compile_fail": (2.1, 9.1, 4.1, 0, 30, 7),
-    "tests/docs": (0.5, 0.3, 0.5, 0, 34, 8),
-    "tests/install": (0.5, 2.9, 0.5, 0, 30, 24),
-    "tests/policy": (0.5, 23.9, 0.5, 0, 30, 2),
-    "tests/sim": (0.5, 0.3, 0.5, 0, 30, 24),
-    "tests/tools": (4.6, 4.6, 4.6, 0, 30, 14),
-    "tests/unit": (4.5, 10.3, 10.2, 4, 30, 2),
-    "tools": (0.5, 2.7, 1.4, 0, 30, 83),
-    "tools/gdb": (4.6, 4.6, 0.5, 0, 30, 22),
-    "tools/tests": (0.5, 5.0, 2.5, 0, 30, 36),
-}
 
 # --- the rules ------------------------------------------------------------------------------------
 
@@ -318,31 +284,14 @@ def rounded_up(rule, value):
     return math.ceil(10 * value - 1e-9) / 10 if rule in DENSITIES else value
 
 
-def print_ratchet(folders):
-    print("RATCHET = {")
-    for folder, measured in folders.items():
-        if measured.over(BUDGETS):
-            values = [
-                max(rounded_up(rule, value), BUDGETS[rule])
-                for rule, value in measured.values().items()
-            ]
-            print(f'    "{folder}": ({", ".join(map(str, values))}),')
-    print("}")
-
-
-def check(folders, ratchet):
+def check(folders):
     """The findings of the policy test."""
     for folder, measured in folders.items():
-        ceilings = dict(zip(BUDGETS, ratchet.get(folder, BUDGETS.values())))
-        for rule, value in measured.over(ceilings).items():
+        for rule, value in measured.over(BUDGETS).items():
             yield (
-                f"{folder}: {rule} is {value:.2f}, the limit is {ceilings[rule]}"
+                f"{folder}: {rule} is {value:.2f}, the limit is {BUDGETS[rule]}"
                 f" (tools/check_prose.py --worst 10 {folder} shows where)"
             )
-        if folder in ratchet and not measured.over(BUDGETS):
-            yield f"{folder}: is within its budgets now; remove its entry from RATCHET"
-    for folder in ratchet.keys() - folders.keys():
-        yield f"{folder}: does not exist; remove its entry from RATCHET"
 
 
 def main():
@@ -362,9 +311,6 @@ def main():
     )
     parser.add_argument("--hits", action="store_true", help="print every finding")
     parser.add_argument(
-        "--ratchet", action="store_true", help="print the table RATCHET with the present values"
-    )
-    parser.add_argument(
         "--root", type=pathlib.Path, default=policy.ROOT, help="the tree (default: this file's)"
     )
     arguments = parser.parse_args()
@@ -379,12 +325,8 @@ def main():
     if arguments.hits:
         for measured in files.values():
             print(*measured.hits, sep="\n", end="\n" if measured.hits else "")
-    if arguments.ratchet:
-        print_ratchet(folders)
-    if not (arguments.report or arguments.worst or arguments.hits or arguments.ratchet):
-        policy.finish(
-            "check_prose", list(check(folders, {} if arguments.paths else RATCHET)), len(files)
-        )
+    if not (arguments.report or arguments.worst or arguments.hits):
+        policy.finish("check_prose", list(check(folders)), len(files))
 
 
 if __name__ == "__main__":

@@ -188,21 +188,10 @@ class Check(unittest.TestCase):
         )
     }
     good = {"src/a": check_prose.measure("src/a/a.md", "The owner waits.\n")}
-    entry = (0.5, 0.3, 340, 0, 30, 0)
 
     def test_a_folder_above_its_budget_is_found(self):
-        self.assertEqual(len(list(check_prose.check(self.bad, {}))), 1)
-        self.assertEqual(list(check_prose.check(self.good, {})), [])
-
-    def test_a_ratchet_entry_raises_the_ceiling_and_no_more(self):
-        self.assertEqual(list(check_prose.check(self.bad, {"src/a": self.entry})), [])
-        self.assertEqual(
-            len(list(check_prose.check(self.bad, {"src/a": (0.5, 0.3, 300, 0, 30, 0)}))), 1
-        )
-
-    def test_an_entry_that_is_no_longer_needed_is_found(self):
-        for entries in ({"src/a": self.entry}, {"src/gone": self.entry}):
-            self.assertIn("remove its entry", next(iter(check_prose.check(self.good, entries))))
+        self.assertEqual(len(list(check_prose.check(self.bad))), 1)
+        self.assertEqual(list(check_prose.check(self.good)), [])
 
     def test_folders_are_two_levels_deep(self):
         for name, folder in (
@@ -237,8 +226,6 @@ class Tree(unittest.TestCase):
         self.assertRegex(self.run_it("--report"), r"docs +5 +200\.0")
         self.assertIn("docs/a.md:1: Nobody waits", self.run_it("--worst", "3"))
         self.assertIn("docs/a.md:2: who: ", self.run_it("--hits"))
-        (self.root / "docs/a.md").write_text(lines("Nobody waits", "for others."))
-        self.assertIn('"docs": (0.5, 0.3, 500.0, 0, 30, 0),', self.run_it("--ratchet"))
 
     def test_paths_choose_the_files(self):
         self.assertNotIn("docs", self.run_it("--report", self.root / "b.md"))
