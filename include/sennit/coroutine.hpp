@@ -80,8 +80,7 @@ public:
     {
         auto* const answer = static_cast<std::optional<Out>*>(frame_.out());
         SENNIT_CHECK(answer, "[SNT-303] a coroutine's body suspended while the coroutine is "
-                             "destroyed; a destructor or "
-                             "catch block of the body must not suspend");
+                             "destroyed; a destructor or catch block of the body must not suspend");
         answer->emplace(std::move(value));
         frame_.suspend(stack_, outside_);
         return take();

@@ -251,11 +251,10 @@ public:
     template <class F, class... A>
     fiber(detail::code_address made_at, const fiber_attributes* how, F&& function,
           A&&... arguments) {
-        static_assert(
-            std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> ||
-                std::is_invocable_v<std::decay_t<F>, std::stop_token, std::decay_t<A>...>,
-            "sennit: a fiber's function must be callable with copies of the arguments, or with a "
-            "std::stop_token before them");
+        static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> ||
+                          std::is_invocable_v<std::decay_t<F>, std::stop_token, std::decay_t<A>...>,
+                      "sennit: a fiber's function must be callable with copies of the arguments, "
+                      "or with a std::stop_token before them");
         auto* block = detail::make_fiber(how, made_at.value, std::forward<F>(function),
                                          std::forward<A>(arguments)...);
         block_ = block;

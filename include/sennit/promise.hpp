@@ -61,9 +61,9 @@ public:
     // Makes the future ready with an exception. Throws future_error: no_state,
     // promise_already_satisfied.
     void set_exception(std::exception_ptr error) {
-        SENNIT_CHECK(error != nullptr, "[SNT-224] promise::set_exception was given a null "
-                                       "exception_ptr; pass std::current_exception() inside a "
-                                       "catch block, or std::make_exception_ptr");
+        SENNIT_CHECK(error != nullptr,
+                     "[SNT-224] promise::set_exception was given a null exception_ptr; pass "
+                     "std::current_exception() inside a catch block, or std::make_exception_ptr");
         const auto shared = state();
         shared->begin();
         shared->publish_error(std::move(error));

@@ -60,8 +60,7 @@ public:
     constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept : core_(desired) {
         SENNIT_CHECK(desired >= 0 && desired <= max(),
                      "[SNT-212] a semaphore was made with fewer than 0 tokens, or with more than "
-                     "max(); pass a number in "
-                     "that range");
+                     "max(); pass a number in that range");
     }
 
     // Adds tokens and wakes as many waiters. Does not block. Throws

@@ -96,8 +96,8 @@ public:
     // Throws the exceptions of the function.
     iterator begin() {
         SENNIT_CHECK(frame_ && !frame_->begun,
-                     "[SNT-314] begin() was called twice on a generator, or after it was "
-                     "moved from; make a new generator for each pass");
+                     "[SNT-314] begin() was called twice on a generator, or after it was moved "
+                     "from; make a new generator for each pass");
         frame_->begun = true;
         frame_->body.resume();
         return iterator(*frame_);

@@ -47,9 +47,8 @@ sched::runtime_core& runtime_here() {
 
 actor_base::actor_base() : box_(exchange_under_construction(nullptr)) {
     if (!box_)
-        throw std::logic_error(
-            "sennit: [SNT-501] an actor was constructed without actor_group::spawn; make it with "
-            "spawn, which gives it a mailbox");
+        throw std::logic_error("sennit: [SNT-501] an actor was constructed without "
+                               "actor_group::spawn; make it with spawn, which gives it a mailbox");
 }
 
 sched::address actor_base::address() const noexcept {

@@ -25,8 +25,7 @@ const char* describe(ask_error what) noexcept {
                "with_timeout around it";
     case ask_error::cycle:
         return "sennit: [SNT-514] actors ask each other in a circle, so no answer can come; tell "
-               "one of them instead "
-               "of asking";
+               "one of them instead of asking";
     case ask_error::full:
         return "sennit: [SNT-515] the actor's mailbox had no room for the question; raise its "
                "bound, or ask less often";

@@ -95,9 +95,8 @@ supervisor::supervisor(const supervision& how, std::vector<any_child> children) 
     if (!(waits.jitter >= 0 && waits.jitter <= 1) || waits.first < waits.first.zero() ||
         waits.most < waits.first || how.within < how.within.zero() || !how.now)
         throw std::invalid_argument(
-            "sennit: [SNT-506] the options of a supervisor are out of range: jitter must be "
-            "from 0 to 1, first, most and within "
-            "not negative, most not below first, and now not empty");
+            "sennit: [SNT-506] the options of a supervisor are out of range: jitter must be from 0 "
+            "to 1, first, most and within not negative, most not below first, and now not empty");
     for (const any_child& one : children) add(one);
 }
 

@@ -152,8 +152,7 @@ std::size_t run_select(std::span<select_case* const> cases, const char* what) {
     }
     if (!any)
         throw std::logic_error("sennit: [SNT-222] select: no case is enabled, so it would wait "
-                               "forever; enable one, or "
-                               "add a default case");
+                               "forever; enable one, or add a default case");
     for (;;) {
         const std::size_t which = choose(cases, fallback, what);
         select_case& chosen = *cases[which];

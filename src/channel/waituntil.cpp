@@ -70,9 +70,8 @@ std::uint64_t run_waituntil(std::span<select_case*> clauses, std::span<const wai
     select_case* const fallback =
         clauses[count] && clauses[count]->enabled ? clauses[count] : nullptr;
     if (!whole.any_present() && !fallback)
-        throw std::logic_error(
-            "sennit: [SNT-223] waituntil: no clause is enabled, so it would wait forever; enable "
-            "one, or add a time limit");
+        throw std::logic_error("sennit: [SNT-223] waituntil: no clause is enabled, so it would "
+                               "wait forever; enable one, or add a time limit");
     clause_bits happened = 0;
     while (!whole.holds(happened)) {
         const clause_bits needed = whole.needed(happened);

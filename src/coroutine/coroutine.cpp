@@ -20,8 +20,8 @@ void coroutine_frame::begin() {
     SENNIT_CHECK(phase_ != phase::ended,
                  "[SNT-304] a coroutine was resumed after its end; ask done() first");
     SENNIT_CHECK(phase_ != phase::running,
-                 "[SNT-305] a coroutine was resumed while it runs or waits for a coroutine "
-                 "that it resumed; resume it after it has suspended");
+                 "[SNT-305] a coroutine was resumed while it runs or waits for a coroutine that it "
+                 "resumed; resume it after it has suspended");
     stack_ = settings_
                  ? &sched::coroutine_stack::take(&coroutine_frame::run, this, settings_->stack_size,
                                                  settings_->name.data())
@@ -65,8 +65,8 @@ void coroutine_frame::raise(coroutine_visit& visit, void*& inside, std::exceptio
         std::rethrow_exception(std::move(what));
     }
     SENNIT_CHECK(phase_ == phase::suspended,
-                 "[SNT-307] coroutine::raise was called on a coroutine that has ended or "
-                 "runs; raise only while it is suspended");
+                 "[SNT-307] coroutine::raise was called on a coroutine that has ended or runs; "
+                 "raise only while it is suspended");
     error_ = std::move(what);
     interrupt_ = interrupt::raise;
     become_running(visit);

@@ -31,8 +31,7 @@ void apply_to(sched::fiber_block& unstarted, const fiber_attributes& how) {
     if (how.migratable && (how.worker || how.pinned))
         throw std::invalid_argument(
             "sennit: [SNT-101] a fiber cannot be migratable and bound to a worker; set either "
-            "fiber_attributes::migratable "
-            "or fiber_attributes::worker (or pinned)");
+            "fiber_attributes::migratable or fiber_attributes::worker (or pinned)");
     if (!how.name.empty()) unstarted.set_name(how.name);
     // A fiber that migrates may meet a scheduling order at any time.
     if (how.properties || how.priority != 0 || how.migratable)
@@ -67,14 +66,12 @@ std::ostream& operator<<(std::ostream& out, fiber::id which) {
 
 void fiber::refuse_join() const {
     if (block_)
-        throw std::system_error(
-            std::make_error_code(std::errc::resource_deadlock_would_occur),
-            "sennit: [SNT-103] fiber::join: a fiber cannot join itself; join it from another "
-            "fiber or thread");
-    throw std::system_error(
-        std::make_error_code(std::errc::invalid_argument),
-        "sennit: [SNT-102] fiber::join: this object has no fiber (it was joined, detached, moved "
-        "from or never started); ask joinable() first");
+        throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                                "sennit: [SNT-103] fiber::join: a fiber cannot join itself; join "
+                                "it from another fiber or thread");
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "sennit: [SNT-102] fiber::join: this object has no fiber (it was "
+                            "joined, detached, moved from or never started); ask joinable() first");
 }
 
 void fiber::join() {
@@ -127,8 +124,7 @@ std::stop_source fiber::get_stop_source() {
 void fiber::stop_and_join_it() noexcept {
     SENNIT_CHECK(sched::fiber_block::current() != block_,
                  "[SNT-105] a fiber destroyed its own sennit::fiber object, whose destructor joins "
-                 "the fiber; keep the object "
-                 "outside of the fiber, or detach it first");
+                 "the fiber; keep the object outside of the fiber, or detach it first");
     block_->request_stop();
     static constexpr sched::wait_options destroying{.cancellable = false, .what = "fiber::~fiber"};
     block_->join(destroying);

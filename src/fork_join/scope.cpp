@@ -107,8 +107,8 @@ std::stop_token scope::get_stop_token() {
 void scope::join_children() noexcept {
     if (slots_ > 0) {
         SENNIT_CHECK(sched::free_slot() == expected_,
-                     "[SNT-114] a scope was joined while forks made after its own are "
-                     "unjoined; join in the reverse order, as nested blocks do");
+                     "[SNT-114] a scope was joined while forks made after its own are unjoined; "
+                     "join in the reverse order, as nested blocks do");
         while (slots_ > 0) {
             --slots_;
             sched::fork_slot* slot = --expected_;

@@ -28,10 +28,8 @@ struct condition::waiting : base::list_node {
 };
 
 condition::~condition() {
-    SENNIT_CHECK(
-        all_.empty(),
-        "[SNT-401] a monitor's condition was destroyed while a fiber or thread waits on it; let "
-        "every waiter return before");
+    SENNIT_CHECK(all_.empty(), "[SNT-401] a monitor's condition was destroyed while a fiber or "
+                               "thread waits on it; let every waiter return before");
 }
 
 inline void condition::check_inside(std::uintptr_t me, const char* what) const {

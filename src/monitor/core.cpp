@@ -18,8 +18,7 @@ monitor::~monitor() {
     // Orders nothing: the destroying task already knows that the other tasks have left.
     SENNIT_CHECK(word_.load_rlx() == 0 && waiting_.empty(),
                  "[SNT-406] a monitor was destroyed while a fiber or thread is inside or waits to "
-                 "enter; let all of "
-                 "them leave before");
+                 "enter; let all of them leave before");
 }
 
 const void* monitor::holder(const void* on) noexcept {

@@ -189,8 +189,7 @@ std::string describe_starvation(sched::runtime_core& of) {
     const std::string name = report.name.empty() ? "" : " '" + std::string(report.name) + "'";
     std::string text = "sennit: [SNT-031] work is ready in runtime" + name +
                        ", but each of its workers runs a task that loops or blocks its thread, and "
-                       "no worker has made "
-                       "progress for a second\n";
+                       "no worker has made progress for a second\n";
     for (std::size_t i = 0; i < report.workers.size(); ++i) {
         if (report.workers[i].asleep) continue;
         add(text, "worker %zu: ", i);
@@ -208,12 +207,9 @@ std::string describe_starvation(sched::runtime_core& of) {
         });
     add(text,
         "Ready: %td fibers, %zu other tasks. The watchdog has added all threads that it may add, "
-        "%u: "
-        "runtime_options::max_spare_workers and SENNIT_WATCHDOG=N allow up to 64. A fiber that "
-        "waits with Sennit's "
-        "latch, mutex, channel or future blocks no thread, and sennit::blocking runs a call that "
-        "does on a thread of "
-        "its own.\n",
+        "%u: runtime_options::max_spare_workers and SENNIT_WATCHDOG=N allow up to 64. A fiber that "
+        "waits with Sennit's latch, mutex, channel or future blocks no thread, and "
+        "sennit::blocking runs a call that does on a thread of its own.\n",
         waiting, report.other_ready, of.options().max_spare_workers);
     return text;
 }

@@ -149,8 +149,7 @@ public:
         if (kept != count)
             std::fprintf(to_,
                          "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":0,\"name\":\"%"
-                         "llu older events "
-                         "were dropped\"}",
+                         "llu older events were dropped\"}",
                          separator(), track, static_cast<unsigned long long>(count - kept));
         open_ = false;
         for (std::uint64_t i = count - kept; i != count; ++i)
@@ -176,12 +175,11 @@ private:
         open_ = false;
     }
     void instant(const event& one, const std::string& name) {
-        std::fprintf(
-            to_,
-            "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\",\"args\":{"
-            "\"strand\":%llu}}",
-            separator(), track_, us(one.when_ns).c_str(), name.c_str(),
-            static_cast<unsigned long long>(one.who));
+        std::fprintf(to_,
+                     "%s{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\","
+                     "\"args\":{\"strand\":%llu}}",
+                     separator(), track_, us(one.when_ns).c_str(), name.c_str(),
+                     static_cast<unsigned long long>(one.who));
     }
     void add(const event& one) {
         last_ = one.when_ns;
@@ -225,9 +223,9 @@ private:
 
 void start_trace(const std::string& path) {
     if (!sched::tracing::compiled_in)
-        throw std::invalid_argument("sennit: [SNT-023] SENNIT_TRACE is set, but this library was "
-                                    "built with SENNIT_TRACE_HOOKS=OFF; "
-                                    "unset it, or build the library with SENNIT_TRACE_HOOKS=ON");
+        throw std::invalid_argument(
+            "sennit: [SNT-023] SENNIT_TRACE is set, but this library was built with "
+            "SENNIT_TRACE_HOOKS=OFF; unset it, or build the library with SENNIT_TRACE_HOOKS=ON");
     // opened now, while the caller can still report an error
     std::FILE* file = std::fopen(path.c_str(), "we");
     if (!file)

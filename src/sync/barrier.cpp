@@ -17,10 +17,8 @@ barrier_core::arrival barrier_core::arrive(std::ptrdiff_t count, bool drop) noex
     std::lock_guard guard(lock_);
     SENNIT_CHECK(count > 0, "[SNT-220] barrier::arrive was called with a count below 1; pass the "
                             "number of arrivals, 1 or more");
-    SENNIT_CHECK(
-        count <= left_,
-        "[SNT-221] more arrivals at a barrier than it expects in this phase; make it for the "
-        "number of all participants");
+    SENNIT_CHECK(count <= left_, "[SNT-221] more arrivals at a barrier than it expects in this "
+                                 "phase; make it for the number of all participants");
     left_ -= count;
     if (drop) --expected_;
     return {phase_, left_ == 0};

@@ -13,8 +13,7 @@ condition_variable_any::~condition_variable_any() {
     for (const sched::wait_entry* one = waiters_.front(); one; one = waiters_.after(*one))
         SENNIT_CHECK(one->point.reason() >= sched::wake_reason::timed_out,
                      "[SNT-209] a condition variable was destroyed while a fiber or thread waits "
-                     "for it; let every "
-                     "waiter return before");
+                     "for it; let every waiter return before");
     if (to_leave_ == 0) {
         lock_.unlock();
         return;

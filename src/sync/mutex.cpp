@@ -47,8 +47,8 @@ bool mutex::try_lock_slowly() noexcept {
 bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
     if (owned())
         fail(std::errc::resource_deadlock_would_occur,
-             "sennit: [SNT-202] mutex::lock: the caller owns this mutex "
-             "already; unlock it first, or use recursive_mutex");
+             "sennit: [SNT-202] mutex::lock: the caller owns this mutex already; unlock it first, "
+             "or use recursive_mutex");
     if (try_lock_slowly()) return true; // a free word with a waiter's flag made the fast path fail
     for (unsigned i = 0; i < sched::tuning::looks_at_a_lock && sched::others_run(); ++i) {
         // Each look at the word disturbs the owner.
@@ -92,8 +92,8 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
 void mutex::unlock_slowly() {
     if (!owned())
         fail(std::errc::operation_not_permitted,
-             "sennit: [SNT-203] mutex::unlock: the caller does not own this mutex; "
-             "only the fiber or thread that locked it may unlock it");
+             "sennit: [SNT-203] mutex::unlock: the caller does not own this mutex; only the fiber "
+             "or thread that locked it may unlock it");
     std::uintptr_t word = word_.load_rlx(); // a hint: the CAS decides
     // Pairs with lock.
     while ((word & woken) != 0)

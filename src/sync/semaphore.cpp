@@ -18,10 +18,9 @@ void semaphore_core::release(std::ptrdiff_t count, std::ptrdiff_t most) {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
     if (count < 0 || count > most - tokens_)
-        throw std::system_error(
-            std::make_error_code(std::errc::value_too_large),
-            "sennit: [SNT-214] semaphore::release: the semaphore would have more than max() "
-            "tokens; release what was acquired, once");
+        throw std::system_error(std::make_error_code(std::errc::value_too_large),
+                                "sennit: [SNT-214] semaphore::release: the semaphore would have "
+                                "more than max() tokens; release what was acquired, once");
     while (count > 0 && woken.take_first(waiters_)) --count;
     tokens_ += count;
 }

@@ -93,10 +93,10 @@ void shared_mutex::unlock() {
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
     if (writer_ != sched::current_identity())
-        throw_system_error(std::errc::operation_not_permitted,
-                           "sennit: [SNT-207] shared_mutex::unlock: the caller is not the writer "
-                           "that owns this mutex; only the "
-                           "fiber or thread that locked it may unlock it");
+        throw_system_error(
+            std::errc::operation_not_permitted,
+            "sennit: [SNT-207] shared_mutex::unlock: the caller is not the writer that owns this "
+            "mutex; only the fiber or thread that locked it may unlock it");
     writer_ = nullptr;
     admit_waiters(woken);
 }

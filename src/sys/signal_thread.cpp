@@ -98,8 +98,8 @@ void call_on_signal(int signal, void (*function)() noexcept) {
     if (signal <= 0 || signal == SIGURG || ::sigaction(signal, &ours, &before) != 0)
         throw std::invalid_argument(
             "sennit: [SNT-021] signal " + std::to_string(signal) +
-            " cannot be used for dumps; choose one that a program may handle and that "
-            "Sennit does not use itself (SIGURG), such as SIGUSR1");
+            " cannot be used for dumps; choose one that a program may handle and that Sennit does "
+            "not use itself (SIGURG), such as SIGUSR1");
     callback = function;
     try {
         start_thread();

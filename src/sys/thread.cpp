@@ -39,8 +39,7 @@ thread::thread(void (*entry)(void*) noexcept, void* argument) {
         throw std::system_error(
             error, std::generic_category(),
             "sennit: [SNT-019] cannot create a worker thread; raise the limit of threads (ulimit "
-            "-u, the cgroup's pids.max) "
-            "or ask for fewer workers");
+            "-u, the cgroup's pids.max) or ask for fewer workers");
     (void)what.release(); // the thread owns it now
     joinable_ = true;
 }

@@ -125,10 +125,9 @@ struct open_handler_of final : open_handler {
     using call = decltype(bound(std::declval<open_base&>(), std::declval<F&>()));
     static constexpr bool repeatable =
         std::is_copy_constructible_v<M> || handles_given<call, M, const M&>;
-    static_assert(
-        handles_given<call, M, M&&>,
-        "sennit: a handler takes the message as `const M&`, `M` or `M&&`, and after it nothing, "
-        "sennit::any_ref or, for a question, sennit::reply_to<M::reply>");
+    static_assert(handles_given<call, M, M&&>,
+                  "sennit: a handler takes the message as `const M&`, `M` or `M&&`, and after it "
+                  "nothing, sennit::any_ref or, for a question, sennit::reply_to<M::reply>");
 
     void run(open_base& me, const arrival& what, bool last) override {
         M& message = *static_cast<M*>(what.message);

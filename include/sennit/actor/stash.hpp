@@ -93,8 +93,8 @@ protected:
     void stash(M message) {
         check<M>();
         static_assert(!detail::has_reply<M>,
-                      "sennit: a question is put aside with the duty to answer it: take "
-                      "`reply_to` in the handler, and give it to `stash`");
+                      "sennit: a question is put aside with the duty to answer it: take `reply_to` "
+                      "in the handler, and give it to `stash`");
         keep(actor_ref<Self>::make_told(std::move(message)));
     }
     template <class M>
@@ -194,8 +194,7 @@ private:
         constexpr bool later = detail::postpones<State, M>();
         static_assert(deferred || plain || any || later,
                       "sennit: a state has no handler for a message of the protocol: write "
-                      "`on(State&, M)`, or name "
-                      "the message in the state's `postpones`");
+                      "`on(State&, M)`, or name the message in the state's `postpones`");
         static_assert(!later || !(deferred || plain),
                       "sennit: a state both handles and postpones a message");
         if constexpr (deferred && detail::has_reply<M>)

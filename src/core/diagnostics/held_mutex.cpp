@@ -34,16 +34,13 @@ void report_held_mutex(strand* who, bool in_blocking_pool, std::int32_t count) n
         text += " while it holds " +
                 (count == 1 ? "a std::mutex" : std::to_string(count) + " mutexes of std");
         text += ", locked by " + sys::symbolize(sys::last_mutex_locker());
-        text +=
-            "\n        Any fiber that locks the mutex now blocks its whole worker, and this fiber "
-            "may continue in "
-            "another"
-            " thread, which must not unlock it: use sennit::mutex, or unlock before the wait.\n";
+        text += "\n        Any fiber that locks the mutex now blocks its whole worker, and this "
+                "fiber may continue in another thread, which must not unlock it: use "
+                "sennit::mutex, or unlock before the wait.\n";
         sys::report({text.c_str()});
     } catch (const std::exception&) {
         sys::report({"sennit: [SNT-036] a fiber or task blocks while it holds a std::mutex; there "
-                     "is no memory for the full "
-                     "report\n"});
+                     "is no memory for the full report\n"});
     }
 }
 

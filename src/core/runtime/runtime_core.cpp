@@ -45,8 +45,7 @@ void complete_policy(runtime_options& given) {
     if (given.order) {
         if (given.policy != scheduling::automatic && given.policy != scheduling::sharing)
             reject("[SNT-002] runtime_options::order needs the policy sharing; set "
-                   "runtime_options::policy to "
-                   "scheduling::sharing, or leave it unset");
+                   "runtime_options::policy to scheduling::sharing, or leave it unset");
         given.policy = scheduling::sharing;
     }
     if (given.policy != scheduling::automatic) return;
@@ -116,8 +115,7 @@ runtime_options completed(runtime_options given) {
                std::to_string(given.max_workers));
     if (given.max_workers != given.workers && given.policy == scheduling::round_robin)
         reject("[SNT-011] a runtime under round_robin cannot change its number of workers; choose "
-               "another policy, or "
-               "leave runtime_options::max_workers unset");
+               "another policy, or leave runtime_options::max_workers unset");
     // The watchdog must not use the places that `resize` relies on.
     given.max_spare_workers = std::min(given.max_spare_workers, worker_limit - given.max_workers);
     return given;
@@ -163,34 +161,33 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
         const fiber_block* whose = fiber_block::current();
         const bool in_named = whose && *whose->name() != '\0';
         if (whose && whose->has_stack(*beside)) {
-            std::snprintf(text, size,
-                          "[SNT-041] stack overflow in %s%s%s on worker %u: %zu KiB are not "
-                          "enough; set a larger "
-                          "fiber_attributes::stack_size, or recurse less deeply",
-                          named ? "fiber '" : "a migratable fiber", beside->name(),
-                          named ? "'" : "", me->index(), (beside->size() + 1023) / 1024);
+            std::snprintf(
+                text, size,
+                "[SNT-041] stack overflow in %s%s%s on worker %u: %zu KiB are not enough; set a "
+                "larger fiber_attributes::stack_size, or recurse less deeply",
+                named ? "fiber '" : "a migratable fiber", beside->name(), named ? "'" : "",
+                me->index(), (beside->size() + 1023) / 1024);
             return true;
         }
-        std::snprintf(text, size,
-                      "[SNT-042] stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not "
-                      "enough; set a larger "
-                      "coroutine_attributes::stack_size, or recurse less deeply",
-                      named ? "coroutine '" : "a coroutine", beside->name(), named ? "'" : "",
-                      in_named ? " of fiber '" : "", in_named ? whose->name() : "",
-                      in_named ? "'" : "", me->index(), (beside->size() + 1023) / 1024);
+        std::snprintf(
+            text, size,
+            "[SNT-042] stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not enough; set a "
+            "larger coroutine_attributes::stack_size, or recurse less deeply",
+            named ? "coroutine '" : "a coroutine", beside->name(), named ? "'" : "",
+            in_named ? " of fiber '" : "", in_named ? whose->name() : "", in_named ? "'" : "",
+            me->index(), (beside->size() + 1023) / 1024);
         return true;
     }
     if (!owner) return false;
     const fiber_block* fiber = owner == &me->self() ? fiber_block::current() : nullptr;
     const bool named = fiber && *fiber->name() != '\0';
-    std::snprintf(
-        text, size,
-        "[SNT-040] %s overflow in %s%s%scontext %u on worker %u: %zu KiB are not enough; set a "
-        "larger "
-        "runtime_options::stack_size or fiber_attributes::stack_size, or recurse less deeply",
-        in_fork_stack ? "fork stack" : "stack", named ? "fiber '" : "", named ? fiber->name() : "",
-        named ? "', " : "", owner->index, me->index(),
-        static_cast<std::size_t>(owner->stack.high - owner->stack.low) / 1024);
+    std::snprintf(text, size,
+                  "[SNT-040] %s overflow in %s%s%scontext %u on worker %u: %zu KiB are not enough; "
+                  "set a larger runtime_options::stack_size or fiber_attributes::stack_size, or "
+                  "recurse less deeply",
+                  in_fork_stack ? "fork stack" : "stack", named ? "fiber '" : "",
+                  named ? fiber->name() : "", named ? "', " : "", owner->index, me->index(),
+                  static_cast<std::size_t>(owner->stack.high - owner->stack.low) / 1024);
     return true;
 }
 
@@ -237,8 +234,7 @@ runtime_core::~runtime_core() {
     }
     SENNIT_CHECK(!this_worker() || &this_worker()->runtime() != this,
                  "[SNT-017] a runtime was destroyed by one of its own workers, which it would have "
-                 "to wait for; destroy it "
-                 "in a thread that is no worker of it");
+                 "to wait for; destroy it in a thread that is no worker of it");
     registry::remove(*this);
     deadlock_detector::wait_for_callback(*this);
     if (enrolled_in_watchdog_) watchdog::withdraw();
@@ -291,8 +287,7 @@ void runtime_core::check_not_lost() const {
     if (lost_in_fork())
         throw std::system_error(std::make_error_code(std::errc::operation_not_permitted),
                                 "sennit: [SNT-016] this runtime was made before fork() and has no "
-                                "threads in the child process; "
-                                "make a new runtime in the child");
+                                "threads in the child process; make a new runtime in the child");
 }
 
 void runtime_core::register_stealable(context& one, std::uint16_t affinity) noexcept {

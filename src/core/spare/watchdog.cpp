@@ -59,9 +59,8 @@ bool watchdog::enroll() noexcept {
         notice();
     } catch (const std::exception&) {
         tell_once("[SNT-033] there is no watchdog: the system refused its thread; work behind a "
-                  "blocking call waits "
-                  "until the "
-                  "call returns. Raise the limit of threads (ulimit -u, the cgroup's pids.max)");
+                  "blocking call waits until the call returns. Raise the limit of threads (ulimit "
+                  "-u, the cgroup's pids.max)");
     }
     return true;
 }
@@ -192,10 +191,8 @@ bool watchdog::look_at(runtime_core& one) noexcept {
         waits = !one.activate_spare(refused) && !refused;
         if (refused)
             tell_once("[SNT-034] the watchdog cannot replace a blocked worker: the system refused "
-                      "a thread or memory; "
-                      "it tries "
-                      "again. Raise the limit of threads (ulimit -u, the cgroup's pids.max), or "
-                      "free memory");
+                      "a thread or memory; it tries again. Raise the limit of threads (ulimit -u, "
+                      "the cgroup's pids.max), or free memory");
     } else if (now.active_spares > wanted) {
         one.release_spare(*now.to_release);
     }

@@ -21,9 +21,9 @@ cancel_scope::cancel_scope(cancel_scope* parent, std::int64_t deadline_ns) noexc
 
 cancel_scope::~cancel_scope() {
     // A child made in a coroutine that was suspended since may still be there.
-    SENNIT_CHECK(children_.empty(), "[SNT-113] a fiber or a with_timeout ended before a nursery "
-                                    "that was made in it; destroy the nursery in the "
-                                    "block that made it");
+    SENNIT_CHECK(children_.empty(),
+                 "[SNT-113] a fiber or a with_timeout ended before a nursery that was made in it; "
+                 "destroy the nursery in the block that made it");
     if (!parent_) return;
     std::lock_guard guard(parent_->lock_);
     parent_->children_.remove(*this);

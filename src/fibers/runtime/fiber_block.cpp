@@ -107,9 +107,7 @@ void fiber_block::fail_unheard(const char* was) noexcept {
     char text[256];
     std::snprintf(text, sizeof text,
                   "[SNT-111] an exception left fiber '%s' (%llu), which was %s, so nothing can "
-                  "rethrow it; catch it in "
-                  "the fiber, or "
-                  "join the fiber",
+                  "rethrow it; catch it in the fiber, or join the fiber",
                   name(), static_cast<unsigned long long>(id()), was);
     base::fail(text, __FILE__, __LINE__);
 }
@@ -227,9 +225,9 @@ void fiber_block::let_go() noexcept {
     std::uint32_t seen = running_state;
     // Pairs with end.
     if (base::elidable(state_).cas_acq_rel(seen, detached_state)) return;
-    SENNIT_CHECK(seen == ended_state, "[SNT-112] a fiber was detached while another fiber or "
-                                      "thread waits in its join; let one owner either join or "
-                                      "detach it");
+    SENNIT_CHECK(seen == ended_state,
+                 "[SNT-112] a fiber was detached while another fiber or thread waits in its join; "
+                 "let one owner either join or detach it");
     if (error) fail_unheard("detached");
     type_.destroy(this);
 }
@@ -270,9 +268,8 @@ void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {
     // An order finds an item by its properties. If two fibers shared an object, a change for one of
     // them would misplace the other.
     if (properties->given_.set.exchange(true))
-        throw std::invalid_argument(
-            "sennit: [SNT-107] fiber_attributes::properties belong to another fiber; give each "
-            "fiber an object of its own");
+        throw std::invalid_argument("sennit: [SNT-107] fiber_attributes::properties belong to "
+                                    "another fiber; give each fiber an object of its own");
     more.properties = std::move(properties);
 }
 

@@ -141,19 +141,14 @@ const char* fiber_block::why_not_migrate(const fiber_block* who,
                                          const runtime_core& there) noexcept {
     if (!who || !who->migratable())
         return "sennit: [SNT-108] this_fiber::migrate_to: the caller is not a migratable fiber; "
-               "make the fiber with "
-               "fiber_attributes::migratable = true";
+               "make the fiber with fiber_attributes::migratable = true";
     if (!who->cold_->migration->stack || !who->cold_->migration->stack->may_leave())
         return "sennit: [SNT-109] this_fiber::migrate_to: a fiber cannot move inside a fork, a "
-               "scope with children, a "
-               "with_timeout, a coroutine, a blocking call or the destructor of a fiber_local; "
-               "call it outside";
+               "scope with children, a with_timeout, a coroutine, a blocking call or the "
+               "destructor of a fiber_local; call it outside";
     if (there.lost_in_fork())
         return "sennit: [SNT-110] this_fiber::migrate_to: that runtime was made before fork() and "
-               "has no threads in "
-               "the "
-               "child "
-               "process; make a new runtime in the child";
+               "has no threads in the child process; make a new runtime in the child";
     return nullptr;
 }
 

@@ -225,9 +225,9 @@ inline bool coroutine_stack::as_entered() const noexcept {
 inline void coroutine_stack::check_leave() const noexcept {
     SENNIT_CHECK(holds_caller(), "[SNT-301] coroutine suspend was called outside of the "
                                  "coroutine's body; only the body itself may suspend it");
-    SENNIT_CHECK(as_entered(), "[SNT-302] a coroutine is suspended inside a fork, a scope with "
-                               "children, a with_timeout or another fiber; "
-                               "suspend it outside, or resume it where it began");
+    SENNIT_CHECK(as_entered(),
+                 "[SNT-302] a coroutine is suspended inside a fork, a scope with children, a "
+                 "with_timeout or another fiber; suspend it outside, or resume it where it began");
 }
 
 #ifdef SENNIT_INLINE_JUMP
