@@ -39,7 +39,6 @@ OWNERS = {
     "include/sennit/scheduling.hpp": "core",
     "include/sennit/runtime_options.hpp": "core",
     "include/sennit/detail/core/fiber_block.hpp": "fibers/runtime",
-    "include/sennit/detail/core/coroutine_stack.hpp": "fibers/runtime",
     "include/sennit/detail/core/message_node.hpp": "actors/runtime",
     "include/sennit/detail/core/blocking.hpp": "blocking",
 }
@@ -68,7 +67,7 @@ MODEL_OF = {header: model for model, headers in MODELS.items() for header in hea
 CORE = {
     "core/policy": set(),
     "core/queues": {"core/policy"},
-    "core/switch": set(),
+    "core/switch": {"core/policy"},
     "core/memory": {"core/policy", "core/switch"},
     "core/idle": {"core/policy"},
     "core/diagnostics": set(),
@@ -122,7 +121,6 @@ BACK_UP = {
 EXCEPTIONS = {
     # The core names fibers, mailboxes and the blocking pool.
     "src/core/diagnostics/debug_layout.cpp": {
-        "include/sennit/detail/core/coroutine_stack.hpp",
         "include/sennit/detail/core/fiber_block.hpp",
     },
     "src/core/diagnostics/held_mutex.cpp": {
@@ -151,7 +149,6 @@ EXCEPTIONS = {
         "include/sennit/detail/core/fiber_block.hpp",
     },
     "src/core/worker/worker_services.hpp": {
-        "include/sennit/detail/core/coroutine_stack.hpp",
         "src/actors/runtime/mailbox_table.hpp",
     },
     # Models that reach below the core interface.

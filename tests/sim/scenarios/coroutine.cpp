@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coroutines and their stacks between threads: sennit/coroutine.hpp,
-// src/fibers/runtime/coroutine_stack.cpp.
+// src/core/switch/coroutine_stack.cpp.
 #include "engine.hpp"
 #include "ground/ground.hpp"
 

@@ -37,7 +37,6 @@
 //
 // A stack lives as long as the process, and so does its bottom frame, which runs one body after
 // another. Taking a used stack therefore writes two words.
-// body after the other: taking a used one writes two words.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
