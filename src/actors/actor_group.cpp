@@ -8,7 +8,6 @@
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/base/check.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -17,9 +16,6 @@
 namespace sennit {
 
 namespace {
-
-// The largest bound of a mailbox: the low bits of `bounds` hold the policy for a full mailbox.
-constexpr std::uint32_t most_room = (1u << 30) - 1;
 
 // The slot of the actor whose constructor is about to run here. Before the constructor runs, its
 // arguments or another base of its class may make other actors. So each caller that puts a slot
@@ -117,10 +113,10 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
     // These stores pair with begin_incarnation. All of them come before the incarnation begins; it
     // reads them itself, and other threads read them after is_alive().
     box_->handled.store_rlx(0);
-    // pairs with begin_incarnation
-    box_->bounds.store_rlx(how && how->mailbox != 0 ? std::min(how->mailbox, most_room) << 2 |
-                                                          static_cast<std::uint32_t>(how->overflow)
-                                                    : 0);
+    if (how)
+        box_->capacity.set_bound(how->mailbox, static_cast<sched::when_full>(how->overflow));
+    else
+        box_->capacity.set_bound(0, sched::when_full::wait);
     // Pairs with begin_incarnation. The constructor may read it, because it may make actors, too.
     box_->group.store_rlx(&group);
     box_->shard = static_cast<std::uint8_t>(group.shard_here());

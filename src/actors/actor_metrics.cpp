@@ -12,9 +12,8 @@ namespace sennit {
 namespace {
 
 std::optional<std::uint32_t> waiting_in(const sched::mailbox& box) noexcept {
-    // pairs with begin_incarnation: `bounds` was written before
-    if (box.bounds.load_rlx() == 0) return std::nullopt;
-    return box.queued.load();
+    if (!box.capacity.bounded()) return std::nullopt;
+    return box.capacity.queued();
 }
 
 // Checks the incarnation before and after the reads, so all values belong to that incarnation.
@@ -57,7 +56,7 @@ std::optional<std::uint32_t> waiting_in(sched::address who) noexcept {
 }
 bool ended(sched::address who) noexcept {
     const sched::mailbox* box = who ? sched::mailbox_table::find(who.slot) : nullptr;
-    return !box || (box->generation() | 1) != who.generation;
+    return !box || box->is_over(who);
 }
 } // namespace detail
 

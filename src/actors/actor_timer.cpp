@@ -98,7 +98,7 @@ void timer_node::run_due(sched::message_node& raw, void* object) noexcept {
     if (object) return me.period == 0 ? me.once(object) : me.again(object);
     const sched::mailbox& box = *sched::mailbox_table::find(me.whom.slot);
     // The receiver's constructor runs, or ran when the message came.
-    const bool yet_to_come = (box.generation() | 1) == me.whom.generation;
+    const bool yet_to_come = !box.is_over(me.whom);
     if (yet_to_come && me.state.load() == live) {
         hold(me);
         (void)me.arm_for(sched::now_ns() + construction_poll_ns);

@@ -70,7 +70,7 @@ bool attach_to(sched::address whom, F add) {
         {
             std::lock_guard guard(cold_state_lock(whom.slot));
             sched::mailbox* box = sched::mailbox_table::find(whom.slot);
-            if (!box || (box->generation() | 1) != whom.generation) return false;
+            if (!box || box->is_over(whom)) return false;
             if (!box->cold_state) box->cold_state = fresh.release();
             if (box->cold_state) {
                 add(*cold_state_of(*box));

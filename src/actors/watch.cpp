@@ -99,7 +99,7 @@ void remove_watch_entry(sched::address whom, sched::address watcher, bool linked
     {
         std::lock_guard guard(cold_state_lock(whom.slot));
         sched::mailbox* box = sched::mailbox_table::find(whom.slot);
-        if (!box || (box->generation() | 1) != whom.generation || !box->cold_state) return;
+        if (!box || box->is_over(whom) || !box->cold_state) return;
         watch_entry** place = &cold_state_of(*box)->watch_entries;
         while (*place && ((*place)->watcher != watcher || (*place)->linked != linked))
             place = &(*place)->after;
@@ -151,7 +151,7 @@ bool store_early_message(sched::message_node& one) noexcept {
     sched::mailbox* box = whom && one.fate == sched::delivery::dead && !one.kept
                               ? sched::mailbox_table::find(whom.slot)
                               : nullptr;
-    if (!box || (box->generation() | 1) != whom.generation) return false; // mostly it has ended
+    if (!box || box->is_over(whom)) return false;
     bool born = false, there = false;
     try {
         there = attach_to(whom, [&](cold_state& of) {

@@ -4,15 +4,22 @@
 // Threads. Any thread may deliver. A worker runs batches, and thieves and other workers enter the
 // queue lock of the owner. A batch is one run of a mailbox on a worker; it handles some messages.
 //
-// State.
-//   `owner_`            the worker whose queue lock guards `busy_` and `local_messages_`; null
-//                       while the mailbox travels from one worker to another
-//   `busy_`             true while the mailbox lies in a queue, or while its batch runs or is
-//                       suspended; false: the mailbox is idle
+// State. Each member that has a class of its own is described in the head of that class's file,
+// with the threads that may touch it.
+//   `owner_`            the worker whose queue lock guards `batch_` and `local_messages_`; null
+//                       while the mailbox travels from one worker to another (mailbox_owner.hpp)
+//   `batch_`            busy while the mailbox lies in a queue, or while its batch runs or is
+//                       suspended; otherwise idle (batch_state.hpp)
 //   `local_messages_`   messages from the owner's thread, in order, the urgent ones first
-//                       (mailbox_urgent.cpp)
-//   `remote_`           messages from all other threads, newest first
-//   `wakeup_pending_`   1 while `wakeup_` lies in a queue
+//                       (urgent_order.hpp)
+//   `remote_`           messages from all other threads (remote_inbox.hpp)
+//   `doorbell_`         rung while `wakeup_` lies in a queue (doorbell.hpp)
+//   `incarnation_`      the actor that lives here, as a number (incarnation_counter.hpp)
+//   `capacity`          the room of a bounded mailbox (mailbox_capacity.hpp)
+//
+// Sources. mailbox.cpp delivers messages and answers wakeups; mailbox_batch.cpp runs batches;
+// mailbox_incarnation.cpp begins and ends incarnations. mailbox_backpressure.cpp is step 7 of the
+// protocol, mailbox_migration.cpp step 8, and mailbox_locals.cpp the end of fiber_local values.
 //
 // Protocol.
 // 1. The owner's thread delivers inside its own queue lock (biased_lock: no fence, no locked
@@ -22,25 +29,26 @@
 //    lifo_slot.hpp.
 // 2. Every other thread pushes the message on `remote_`, then reads `owner_`. If `owner_` is null,
 //    the sender is done: the worker that holds the mailbox begins a batch, and reads `remote_`
-//    after it has written `owner_`. Otherwise the sender sets `wakeup_pending_`. The sender that
-//    changed it from 0 to 1 sends the wakeup to the owner's pinned queue. An idle worker takes the
+//    after it has written `owner_`. Otherwise the sender rings the doorbell. The sender that
+//    found it silent sends the wakeup to the owner's pinned queue. An idle worker takes the
 //    wakeup from there if the owner makes no progress.
-// 3. The wakeup clears `wakeup_pending_`, then looks. If `remote_` is empty, a batch has taken the
+// 3. The wakeup answers the doorbell, then looks. If `remote_` is empty, a batch has taken the
 //    messages. If the mailbox is idle, the wakeup makes it busy and makes its own worker the owner,
 //    both under the old owner's lock, and runs a batch. If the mailbox is busy, the wakeup leaves
 //    it.
 // 4. A batch makes its worker the owner, then takes all messages: `local_messages_`, then
 //    `remote_`. The batch ends after 64 messages (or, with more waiting, after some 100 us) or when
 //    nothing is left. Inside the owner's lock the batch looks once more. If there is a message, the
-//    mailbox goes back into the queue; otherwise the mailbox becomes idle.
+//    mailbox goes back into the queue; otherwise the mailbox becomes idle. The
+//    condition is batch_state::may_end.
 // 5. A handler that blocks takes its context, and the batch, with it. If the handler continues in
 //    another worker's thread, that worker makes itself the owner under the old owner's lock before
 //    it touches any other state.
 // 6. The system may come to refuse the barrier that lets other threads than the owner into the
 //    owner's lock (biased_lock::try_lock_remote). Work that must be done inside that lock then goes
 //    to the owner, through its pinned queue, and only the owner may run it.
-//    * A batch that continues elsewhere asks the owner to write null to `owner_`, as for a mailbox
-//      in transit, and waits until the owner has done so.
+//    * A batch that continues elsewhere asks the owner to write null to `owner_`, and waits
+//      (mailbox_owner.hpp, 3).
 //    * A wakeup goes back to the owner.
 //    * The first wakeup of a mailbox that is bound to another worker sends the mailbox on its way
 //      to that worker.
@@ -49,42 +57,38 @@
 //    (flood_detector.hpp). The sending batch then ends after the current message, and the sender's
 //    mailbox continues behind the receiver. Inside its owner's lock the rest of the batch goes back
 //    before `local_messages_`, and `owner_` becomes null; the mailbox stays busy. If the receiver
-//    has an owner, and the batch changes the sender's `wakeup_pending_` from 0 to 1, the sender's
+//    has an owner, and the batch finds the sender's doorbell silent and rings it, the sender's
 //    wakeup carries the mailbox to that owner, as in (8). Otherwise the mailbox goes into the
 //    injector: a receiver without an owner most likely lies there, too.
 // 8. An idle mailbox that receives messages from another worker sometimes migrates there
 //    (mailbox_migration.cpp). Inside its owner's lock it becomes busy and `owner_` becomes null, if
-//    `wakeup_pending_` changes from 0 to 1. Its wakeup carries it along, clears `wakeup_pending_`
-//    and begins a batch, as if the mailbox had lain in a queue.
+//    its doorbell is silent and the batch rings it. Its wakeup carries it along, answers the
+//    doorbell and begins a batch, as if the mailbox had lain in a queue.
 //
 // Why at most one batch runs. Only the thread that changes idle to busy, under the owner's lock,
 // starts a batch, or queues the mailbox so that the queue starts it. The mailbox stays busy until
 // the batch ends. Only the owner's thread and the batch touch `local_messages_`. While a batch runs
 // in another thread than the owner's, the owner's thread does not touch the list.
 //
-// Why no message is lost. A sender pushes on `remote_` before it looks at `wakeup_pending_`. If
-// that look finds 1, the wakeup has yet to clear the flag, and looks at `remote_` and `busy_` after
-// that. So in every case either some wakeup looks after the push, or a batch has taken the message.
-// If the wakeup finds the mailbox busy, the batch's last look (4), in the same lock, comes later
-// and sees the push. If the sender finds `owner_` null, the batch writes `owner_` after that look,
-// and takes `remote_` after that write. The push, the look, the write and the take are all
+// Why no message is lost. A sender pushes on `remote_` before it rings the doorbell. If the
+// doorbell is rung already, the wakeup has yet to answer it, and looks at `remote_` and `batch_`
+// after that. So in every case either some wakeup looks after the push, or a batch has taken the
+// message. If the wakeup finds the mailbox busy, the batch's last look (4), in the same lock, comes
+// later and sees the push. If the sender finds `owner_` null, the batch writes `owner_` after that
+// look, and takes `remote_` after that write. The push, the look, the write and the take are all
 // sequentially consistent.
 //
 // Why messages of one sender to one receiver stay in order. Earlier messages that came by `remote_`
 // are in `local_messages_`, or taken, before a local delivery appends behind them. A batch takes
 // `local_messages_` first, in the only thread that adds to it.
 //
-// Why (6) is no exception. The owner's half of its lock needs no barrier from other threads. So a
-// step that the owner runs inside the lock is as good as a step of a thread that entered the lock
-// remotely. Only the batch changes `owner_` of a mailbox that is busy and in no queue, so the owner
-// that was asked is still the owner when it runs the request. After the owner's null, all messages
-// come by `remote_` and no sender sends a wakeup. The batch that waited finds null, because the
-// owner's completion signal carries that store. The batch makes its worker the owner, and takes
-// `remote_` after that, or looks at it at its end. This is the case of null in the proof that no
-// message is lost. A wakeup that goes back to the owner is posted once more, as by a sender. If a
-// sender has posted the wakeup meanwhile, that posting looks instead. The owner answers as soon as
-// it makes progress, as it does for any message. A spare worker that was released is woken
-// (spare_worker.cpp).
+// Why (6) is no exception. mailbox_owner.hpp shows that the owner's null is as good as a change
+// inside the lock. After that null, all messages come by `remote_` and no sender sends a wakeup.
+// The batch that waited makes its worker the owner, and takes `remote_` after that, or looks at it
+// at its end. This is the case of null in the proof that no message is lost. A wakeup that goes
+// back to the owner is posted once more, as by a sender. If a sender has posted the wakeup
+// meanwhile, that posting looks instead. The owner answers as soon as it makes progress, as it does
+// for any message. A spare worker that was released is woken (spare_worker.cpp).
 //
 // Tried and rejected: one word with an exchange for each delivery and a compare-and-swap for each
 // end of a batch (as in Pony). That costs two locked instructions a hop, about 10 ns of the 10 ns
@@ -93,7 +97,15 @@
 // Tested by tests/unit/actors; explored by tests/sim/scenarios/actor.cpp.
 #pragma once
 
+#include "actors/runtime/batch_state.hpp"
+#include "actors/runtime/doorbell.hpp"
+#include "actors/runtime/inbox_list.hpp"
+#include "actors/runtime/incarnation_counter.hpp"
+#include "actors/runtime/mailbox_capacity.hpp"
+#include "actors/runtime/mailbox_owner.hpp"
 #include "actors/runtime/mailbox_table.hpp"
+#include "actors/runtime/remote_inbox.hpp"
+#include "actors/runtime/urgent_order.hpp"
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/cache_line.hpp"
 #include "sennit/detail/core/message_node.hpp"
@@ -111,7 +123,8 @@ class runtime_core;
 
 class alignas(base::cache_line) mailbox : public runnable {
 public:
-    explicit mailbox(std::uint32_t slot) noexcept : runnable(&mailbox::run_queued), slot_(slot) {}
+    explicit mailbox(std::uint32_t slot) noexcept
+        : runnable(&mailbox::run_queued), incarnation_(slot) {}
     mailbox(const mailbox&) = delete;
 
     // Makes the mailbox part of `runtime`; before, it belongs to no runtime, like a new one. Only
@@ -121,71 +134,50 @@ public:
     // Ends the mailbox's part in its runtime.
     void detach_from_runtime() noexcept;
     // True if the mailbox has used up its generations.
-    bool generations_exhausted() const noexcept;
+    bool generations_exhausted() const noexcept { return incarnation_.exhausted(); }
 
     // Puts the message into this worker's LIFO slot. False: the message does not qualify, and
     // nothing has changed.
     bool try_put_in_lifo_slot(std::uint32_t generation, message_node& one, worker& me) noexcept;
     // Delivers a message. Any thread may call this.
     delivery accept(address to, message_node& one) noexcept;
-    // Pairs with begin_incarnation, for threads that walk all mailboxes or that got the address in
-    // a way that orders nothing.
-    std::uint32_t generation() const noexcept { return generation_.load_acq(); }
-    // True if `incarnation` has ended. The sequentially consistent load never returns a generation
-    // older than the caller's sequentially consistent stores: see mailbox_capacity.cpp.
-    bool ended(address incarnation) const noexcept {
-        return generation_.load() != incarnation.generation;
-    }
-    // The address of the present incarnation. The load orders nothing: only that incarnation calls
-    // this.
-    address self() const noexcept { return {slot_, generation_.load_rlx()}; }
-    // The address of the incarnation whose batch runs. An incarnation that ended within the batch
-    // still counts; the next incarnation never does. The load orders nothing: only the batch calls
-    // this.
-    address batch_address() const noexcept { return {slot_, (generation_.load_rlx() - 1) | 1}; }
-    // The runtime of the mailbox. A mailbox that is alive or that a table has handed out has one;
-    // `runtime_or_null` returns null for a mailbox of no runtime.
-    runtime_core& runtime() const noexcept { return *runtime_or_null(); }
-    // The load pairs with begin_incarnation: the runtime was written before.
-    runtime_core* runtime_or_null() const noexcept { return runtime_.load_rlx(); }
-    bool is_alive() const noexcept { return generation() % 2 != 0; }
-    bool bound() const noexcept { return wakeup_.bound; }
+    // The present incarnation, and addresses of it: see incarnation_counter.hpp.
+    std::uint32_t generation() const noexcept { return incarnation_.generation(); }
+    bool ended(address incarnation) const noexcept { return incarnation_.ended(incarnation); }
+    bool is_over(address incarnation) const noexcept { return incarnation_.is_over(incarnation); }
+    bool is_alive() const noexcept { return incarnation_.is_alive(); }
+    address self() const noexcept { return incarnation_.self(); }
+    address batch_address() const noexcept { return incarnation_.batch_address(); }
+    // The runtime of the mailbox; `runtime_or_null` returns null for a mailbox of no runtime.
+    runtime_core& runtime() const noexcept { return owner_.runtime(); }
+    runtime_core* runtime_or_null() const noexcept { return owner_.runtime_or_null(); }
+    bool bound() const noexcept { return wakeup_.bound(); }
 
     // Makes the worker with affinity `wanted` the owner, before an incarnation begins. Does nothing
     // if the present owner's lock cannot be entered immediately.
     void set_initial_owner(std::uint16_t wanted) noexcept;
     // Begins an incarnation. The caller has just taken the slot from the table, and has written all
-    // that the incarnation needs. The store pairs with generation().
-    void begin_incarnation() noexcept { generation_.store_rel(generation_.load_rlx() + 1); }
+    // that the incarnation needs.
+    void begin_incarnation() noexcept { incarnation_.begin(); }
     // `push_early_message` runs before an incarnation begins, `notify_of_early_messages` after it
     // has begun. Both serve messages that arrived while the actor was under construction.
     void push_early_message(message_node& one) noexcept {
-        // owner: only this thread changes the generation
-        one.generation = generation_.load_rlx() + 1;
-        push_remote(one);
+        one.generation = incarnation_.next();
+        remote_.push(one);
     }
     void notify_of_early_messages() noexcept { notify_owner(); }
     // Ends the incarnation; called inside its batch. Messages for the ended incarnation become dead
     // letters. When the batch ends, and none of those messages is left, the mailbox notifies the
     // incarnation's owner and returns the slot to the table.
     void end_incarnation() noexcept;
-    // True if a bounded mailbox has room for one more message. The load pairs with
-    // begin_incarnation: `bounds` was written before.
-    bool has_room() const noexcept { return queued.load() < bounds.load_rlx() >> 2; }
-    // The policy for a full mailbox. The load pairs with begin_incarnation: `bounds` was written
-    // before.
-    when_full full() const noexcept { return static_cast<when_full>(bounds.load_rlx() & 3); }
-    // Counts one more message, if there is room; `full` means that there is none. See when_full.
-    delivery reserve_room(message_node& one) noexcept;
-    // Returns the room of a message that no handler will get.
-    void unreserve_room(message_node& one) noexcept {
-        if (!one.counted) return;
-        one.counted = false;
-        (void)release_room();
+    // Blocks until the mailbox may have room, or the incarnation has ended. False: the wait was
+    // cancelled.
+    bool wait_for_room(address incarnation) noexcept {
+        return capacity.wait_for_room(incarnation_, incarnation, this);
     }
-    // Takes the slot past one generation in which no incarnation begins: a handed-out address of
-    // that generation never becomes alive. Owner: only this thread changes the generation.
-    void skip_incarnation() noexcept { generation_.store(generation_.load_rlx() + 2); }
+    // Skips one generation in which no incarnation begins: a handed-out address of that generation
+    // never becomes alive.
+    void skip_incarnation() noexcept { incarnation_.skip(); }
 
     // The running strand has created fiber_local values. If a batch runs here, the values end with
     // the current message.
@@ -205,37 +197,6 @@ private:
     friend class mailbox_table;
     friend class worker;
     friend void clear_owner(runnable& mailbox) noexcept;
-    struct list {
-        message_node* first = nullptr;
-        message_node* last = nullptr;
-        void append(message_node& one) noexcept {
-            one.next = nullptr;
-            (first ? last->next : first) = &one;
-            last = &one;
-        }
-        bool begins_urgently() const noexcept { return first && first->urgent; }
-        void prepend(message_node& one) noexcept {
-            one.next = first;
-            if (!first) last = &one;
-            first = &one;
-        }
-        void append(list more) noexcept {
-            if (!more.first) return;
-            (first ? last->next : first) = more.first;
-            last = more.last;
-        }
-    };
-    struct wakeup : runnable {
-        wakeup() noexcept : runnable(&mailbox::run_wakeup) {}
-        // True if only the owner may read this wakeup, for this one time.
-        bool owner_only = false;
-        // True if the wakeup carries its busy mailbox: the reader begins a batch.
-        bool carries_mailbox = false;
-        // True if the mailbox was made for the worker of `affinity`; otherwise round_robin chose
-        // `affinity`.
-        bool bound = false;
-    };
-
     static void run_queued(runnable* self) noexcept;
     static mailbox& of(wakeup& mine) noexcept;
     static void run_wakeup(runnable* self) noexcept;
@@ -245,130 +206,90 @@ private:
     mailbox* take_next(worker& me, bool at_once, message_node*& given) noexcept;
     void deliver_as_other_worker(message_node& one, worker& me) noexcept;
     void deliver_remote(message_node& one) noexcept;
-    void push_remote(message_node& one) noexcept;
     void notify_owner() noexcept;
     bool pull_to_this_worker(message_node& one, worker& me, worker& owner) noexcept;
     static void run_batches(mailbox& first) noexcept;
     static mailbox* run_hand_off_chain(mailbox* box, message_node* given, worker*& me,
                                        context& here, unsigned& left) noexcept;
-    [[gnu::noinline, gnu::cold]] list end_locals(list rest) noexcept;
+    [[gnu::noinline, gnu::cold]] inbox_list end_locals(inbox_list rest) noexcept;
     void forget_locals() noexcept;
     void handle(message_node& one, std::uint32_t incarnation) noexcept;
     void handle_usual(message_node& one) noexcept;
     void handle_unusual(message_node& one, std::uint32_t incarnation) noexcept;
     bool is_usual(const message_node& one, std::uint32_t incarnation) const noexcept {
-        return one.generation == incarnation && marks_ == 0;
+        return one.generation == incarnation && !batch_.marked();
     }
     bool ends_early(const message_node& one, std::uint32_t incarnation) const noexcept;
-    list run_batch(worker*& me) noexcept;
-    [[gnu::noinline]] list run_long_batch(list batch, worker*& me) noexcept;
-    list take_all() noexcept;
+    inbox_list run_batch(worker*& me) noexcept;
+    [[gnu::noinline]] inbox_list run_long_batch(inbox_list batch, worker*& me) noexcept;
+    inbox_list take_all() noexcept;
     static unsigned extend_batch(bool more, std::int64_t& until) noexcept;
     [[gnu::noinline]] worker* reacquire_after_move() noexcept;
-    mailbox* end_batch(list rest, worker& me, bool more, message_node*& given) noexcept;
-    bool end_batch_locked(list rest, bool& retire) noexcept;
-    bool reschedule_behind(mailbox& receiver, list rest, worker& me) noexcept;
+    mailbox* end_batch(inbox_list rest, worker& me, bool more, message_node*& given) noexcept;
+    bool end_batch_locked(inbox_list rest, bool& retire) noexcept;
+    bool reschedule_behind(mailbox& receiver, inbox_list rest, worker& me) noexcept;
     void run_batches_and_migrate(worker& me) noexcept;
     void migrate_to_sender(worker& me) noexcept;
     [[gnu::noinline, gnu::cold]] void retire_slot() noexcept;
-    bool acquire_ownership(worker& me) noexcept;
-    [[gnu::noinline]] bool acquire_ownership_slow(worker& me) noexcept;
-    struct ownership_request;
     bool try_activate_here(worker& me) noexcept;
     [[gnu::noinline, gnu::cold]] void return_wakeup_to_owner(worker& owner) noexcept;
     bool runs_on(const worker& one) const noexcept;
     void bind_batch(context& here, const worker& me) const noexcept;
     static bool is_for_next_incarnation(const message_node& one,
                                         std::uint32_t incarnation) noexcept;
-    bool release_room() noexcept;
-    [[gnu::noinline, gnu::cold]] void wake_senders() noexcept;
-    // Called inside the owner's lock.
-    bool idle() const noexcept { return !busy_.load_rlx(); } // under the lock
-    // True if a batch may begin with the message in the LIFO slot of `me`: no other message has
-    // come.
-    bool may_begin_with_it(worker& me) const noexcept {
-        return owner_.load_rlx() == &me && idle() && !remote_.load(); // under the lock
+    // Inside the owner's lock. True if a batch may begin with the message in the LIFO slot of `me`:
+    // no other message has come. An idle mailbox holds no local messages (batch_state.hpp).
+    bool may_begin_with_it(const worker& me) const noexcept {
+        return owner_.is(me) && batch_.idle() && !remote_.has_messages();
     }
-    // Makes the mailbox busy. True: it was idle.
-    bool becomes_busy() noexcept {
-        if (!idle()) return false;
-        busy_.store_rlx(true); // under the lock
-        return true;
-    }
-    [[gnu::noinline]] void take_remote(list& into) noexcept;
     // Adds a message to `local_messages_`.
-    void enqueue(message_node& one) noexcept {
-        if (one.urgent) [[unlikely]]
-            overtake(local_messages_, {&one, &one});
-        else
-            local_messages_.append(one);
-    }
-    [[gnu::noinline]] void overtake(list& into, list urgent) noexcept;
-    [[gnu::noinline]] list left_over(list rest, message_node* last_urgent) noexcept;
+    void enqueue(message_node& one) noexcept { urgent_.add(local_messages_, one); }
     [[gnu::noinline, gnu::cold]] void reject(message_node& one, delivery why) noexcept;
 
     // A hop between two mailboxes of one worker touches the first two cache lines. The first line
     // is the batch's: it holds all state that each message changes. The first two members lie in
     // the part of its last word that the runnable leaves free.
-    base::atomic<bool> busy_{false};
-    // Marks of the batch. `retired`: the incarnation has ended, and the slot goes back when the
-    // batch ends. `floods_receiver`: the batch outruns a receiver, and ends early. `has_locals`:
-    // its handlers have created fiber_local values.
-    enum mark : std::uint8_t { retired = 1, floods_receiver = 2, has_locals = 4 };
-    std::uint8_t marks_ = 0;
+    batch_state batch_;
 
 public:
     // The actor layer's: guards the state that `cold_state` leads to.
     base::byte_lock cold_state_lock;
 
 private:
-    list local_messages_;
+    inbox_list local_messages_;
 
 public:
     // Messages handled in this incarnation. Only the batch writes it.
     base::atomic<std::uint64_t> handled{0};
 
 private:
-    // The second line is the senders': a batch looks here once for many messages.
-    alignas(base::cache_line) base::atomic<message_node*> remote_{nullptr};
-    // Odd while an incarnation is alive.
-    base::atomic<std::uint32_t> generation_{0};
-    const std::uint32_t slot_;
-    base::atomic<worker*> owner_{nullptr};
+    // The second line is the senders': a batch looks here once for many messages. It has no gap:
+    // each of the members uses the tail of the one before it.
+    alignas(base::cache_line) [[no_unique_address]] remote_inbox remote_;
+    incarnation_counter incarnation_;
 
 public:
-    // The actor layer's object, for one incarnation.
-    void* object = nullptr;
-    // `bounds` holds the limit of a bounded mailbox, with its when_full in the lowest two bits; 0:
-    // unbounded. `queued` counts the messages that are not yet handled. Whichever thread counts a
-    // message in, a batch or `unreserve_room` counts it out, in whichever incarnation that happens:
-    // no code ever sets the count. So a message that came too late for the last incarnation takes
-    // room of this one, until a batch has returned it.
-    base::atomic<std::uint32_t> bounds{0};
-    base::atomic<std::uint32_t> queued{0};
-    // 1 if senders wait for room.
-    base::atomic<std::uint8_t> senders_waiting{0};
+    [[no_unique_address]] mailbox_capacity capacity;
+
+private:
+    doorbell doorbell_;
+
+public:
+    // The actor layer's, for one incarnation, as are `object`, `cold_state`, `group` and `asks`.
     std::uint8_t shard = 0;
 
 private:
-    base::atomic<std::uint8_t> wakeup_pending_{0};
-    // The affinity of the worker that last sent from another worker, a hint; 0: not known.
-    base::atomic<std::uint8_t> last_remote_sender_{0};
-    // How often a thread has taken `remote_`. Only a thread that may touch `local_messages_` writes
-    // it.
-    base::atomic<std::uint32_t> remote_takes_{0};
-    base::atomic<runtime_core*> runtime_{nullptr};
+    mailbox_owner owner_;
 
 public:
-    // The actor layer's, for one incarnation, as are `shard`, `group` and `asks`.
+    // The actor layer's object: the first argument of its handlers.
+    void* object = nullptr;
     void* cold_state = nullptr;
 
 private:
     // The third line holds state that is rarely used.
-    alignas(base::cache_line) wakeup wakeup_;
-    // The last urgent message of the list: see mailbox_urgent.cpp. Only a thread that may touch
-    // `local_messages_` writes it.
-    message_node* last_urgent_ = nullptr;
+    alignas(base::cache_line) wakeup wakeup_{&mailbox::run_wakeup};
+    urgent_order urgent_; // The order of `local_messages_`.
 
 public:
     base::atomic<incarnation_owner*> group{nullptr};

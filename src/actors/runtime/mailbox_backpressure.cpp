@@ -18,16 +18,16 @@ namespace sennit::sched {
 // worker, or this mailbox may not move. The mailbox travels busy, and its messages stay in it. Its
 // wakeup carries it to the receiver's owner, as in a migration to the sender. It travels by the
 // injector if the receiver has no owner, or if its wakeup is under way for another reason.
-bool mailbox::reschedule_behind(mailbox& receiver, list rest, worker& me) noexcept {
-    worker* const owner = receiver.owner_.load();
+bool mailbox::reschedule_behind(mailbox& receiver, inbox_list rest, worker& me) noexcept {
+    worker* const owner = receiver.owner_.get();
     if (owner == &me || !me.is_local(*this) || affinity != 0) return false;
     if (!me.queue().lifo.closed()) me.flush_lifo_slot();
     bool by_wakeup = false;
     me.queue().inside([&]() noexcept {
         rest.append(local_messages_);
         local_messages_ = rest;
-        by_wakeup = owner && wakeup_pending_.exchange(1) == 0;
-        owner_.store(nullptr);
+        by_wakeup = owner && doorbell_.claim_unlooked();
+        owner_.give_to(nullptr);
     });
     if (!by_wakeup) {
         if (!SENNIT_MUTANT("mailbox rescheduled behind one in transit is queued"))
@@ -35,8 +35,7 @@ bool mailbox::reschedule_behind(mailbox& receiver, list rest, worker& me) noexce
         return true;
     }
     if (SENNIT_MUTANT("mailbox rescheduled behind its receiver is posted")) return true;
-    wakeup_.carries_mailbox = true;
-    wakeup_.affinity = owner->affinity();
+    wakeup_.carry_mailbox_to(owner->affinity());
     runtime().post(wakeup_);
     return true;
 }

@@ -16,42 +16,25 @@ void mailbox::attach_to_runtime(runtime_core& runtime, worker& owner, std::uint1
     affinity_is_soft = false;
     order = UINT64_MAX;
     affinity = only;
-    wakeup_.order = UINT64_MAX;
-    wakeup_.affinity = 0;
-    wakeup_.in_order = false;
-    wakeup_.owner_only = false;
-    wakeup_.carries_mailbox = false;
-    wakeup_.bound = only != 0;
-    wakeup_.affinity_is_soft = only == 0;
+    wakeup_.reset(only);
     // The stores pair with begin_incarnation: all of them come before the incarnation begins.
-    busy_.store_rlx(false);
-    marks_ = 0;
+    batch_.reset();
     local_messages_ = {};
-    remote_.store_rlx(nullptr);       // pairs with begin_incarnation
-    wakeup_pending_.store_rlx(0);     // pairs with begin_incarnation
-    queued.store_rlx(0);              // pairs with begin_incarnation
-    bounds.store_rlx(0);              // pairs with begin_incarnation
-    senders_waiting.store_rlx(0);     // pairs with begin_incarnation
-    handled.store_rlx(0);             // pairs with begin_incarnation
-    last_remote_sender_.store_rlx(0); // pairs with begin_incarnation; a number of its workers
-    remote_takes_.store_rlx(0);       // pairs with begin_incarnation
-    asks.store_rlx(0);                // pairs with begin_incarnation
-    group.store_rlx(nullptr);         // pairs with begin_incarnation
+    remote_.reset();
+    doorbell_.reset();
+    capacity.reset();
+    handled.store_rlx(0);     // pairs with begin_incarnation
+    asks.store_rlx(0);        // pairs with begin_incarnation
+    group.store_rlx(nullptr); // pairs with begin_incarnation
     object = nullptr;
     cold_state = nullptr;
-    owner_.store_rlx(&owner);     // pairs with begin_incarnation
-    runtime_.store_rlx(&runtime); // pairs with begin_incarnation
+    owner_.attach(runtime, owner);
 }
 
 // Ends an incarnation that is still alive: a child of fork() abandons its runtimes that way.
 void mailbox::detach_from_runtime() noexcept {
-    const std::uint32_t incarnation = generation_.load_rlx(); // owner: no other thread is left
-    if (incarnation % 2 != 0) generation_.store(incarnation + 1);
-    runtime_.store_rlx(nullptr); // orders nothing: null publishes nothing
-}
-
-bool mailbox::generations_exhausted() const noexcept {
-    return generation() >= UINT32_MAX - 2;
+    incarnation_.abandon();
+    owner_.detach();
 }
 
 void mailbox::retire_slot() noexcept {
@@ -61,12 +44,11 @@ void mailbox::retire_slot() noexcept {
 }
 
 void mailbox::set_initial_owner(std::uint16_t wanted) noexcept {
-    worker* const owner = owner_.load();
+    worker* const owner = owner_.get();
     worker& chosen = runtime().worker_at(wanted - 1u);
     if (owner == &chosen || !owner) return;
     const auto change = [&]() noexcept {
-        // under the lock
-        if (!busy_.load_rlx() && owner_.load_rlx() == owner) owner_.store(&chosen);
+        if (batch_.idle() && owner_.is(*owner)) owner_.give_to(&chosen);
     };
     if (owner == this_worker())
         owner->queue().inside(change);
@@ -75,15 +57,13 @@ void mailbox::set_initial_owner(std::uint16_t wanted) noexcept {
 }
 
 void mailbox::reject(message_node& one, delivery why) noexcept {
-    one.failed(slot_, why);
+    one.failed(incarnation_.slot(), why);
     one.run(one, nullptr);
 }
 
 void mailbox::end_incarnation() noexcept {
-    // Owner: only the batch changes the generation during an incarnation. The store comes before
-    // the batch looks at `senders_waiting`.
-    generation_.store(generation_.load_rlx() + 1);
-    marks_ |= retired;
+    incarnation_.end();
+    batch_.set(batch_state::retired);
 }
 
 void worker::flush_lifo_slot_before_block() noexcept {

@@ -14,25 +14,25 @@ namespace sennit::sched {
 void mailbox::note_locals() noexcept {
     worker* const me = this_worker();
     mailbox* const box = me ? me->self().current_mailbox() : nullptr;
-    if (box) box->marks_ |= has_locals; // this thread runs the batch of `box`
+    if (box) box->batch_.set(batch_state::has_locals); // this thread runs the batch of `box`
 }
 
 // May continue in another worker's thread, as a handler may: destructors of values may block.
 void mailbox::forget_locals() noexcept {
     destroy_locals(*current_strand());
-    marks_ &= static_cast<std::uint8_t>(~has_locals);
+    batch_.clear(batch_state::has_locals);
 }
 
 // In a batch that leaves `rest`. Messages that the destructors send to this mailbox go behind the
 // messages that it has. Returns the messages that are left then, perhaps on another worker.
-mailbox::list mailbox::end_locals(list rest) noexcept {
+inbox_list mailbox::end_locals(inbox_list rest) noexcept {
     worker* const me = this_worker();
-    message_node* const last_urgent = last_urgent_;
+    message_node* const last_urgent = urgent_.last();
     rest.append(local_messages_);
     local_messages_.first = nullptr;
     forget_locals();
     if (this_worker() != me) (void)reacquire_after_move();
-    return left_over(rest, last_urgent);
+    return urgent_.left_over(rest, last_urgent, local_messages_);
 }
 
 } // namespace sennit::sched

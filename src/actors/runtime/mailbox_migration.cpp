@@ -23,20 +23,18 @@ void mailbox::run_batches_and_migrate(worker& me) noexcept {
 // After a batch on this worker. While the mailbox is idle and alive, it has no affinity but that of
 // its incarnation.
 void mailbox::migrate_to_sender(worker& me) noexcept {
-    const unsigned to = last_remote_sender_.load_rlx(); // a hint
+    const unsigned to = doorbell_.last_sender();
     if (to == 0 || to == me.affinity() || runtime().idle().is_set(to - 1)) return;
     bool goes = false;
     me.queue().inside([&]() noexcept {
-        // under the lock
-        if (owner_.load_rlx() != &me || !idle() || !is_alive() || affinity != 0) return;
-        if (wakeup_pending_.exchange(1) != 0) return; // the pending wakeup has yet to look
-        (void)becomes_busy();
-        owner_.store(nullptr);
+        if (!owner_.is(me) || !batch_.idle() || !is_alive() || affinity != 0) return;
+        if (!doorbell_.claim_unlooked()) return; // the pending wakeup has yet to look
+        batch_.begin();
+        owner_.give_to(nullptr);
         goes = true;
     });
     if (!goes) return;
-    wakeup_.carries_mailbox = true;
-    wakeup_.affinity = static_cast<std::uint16_t>(to);
+    wakeup_.carry_mailbox_to(static_cast<std::uint16_t>(to));
     if (!SENNIT_MUTANT("mailbox that migrates to its sender runs there")) runtime().post(wakeup_);
 }
 

@@ -2,7 +2,7 @@
 // Estimates whether messages are slow to handle on a worker. The sampler times one batch in every
 // `tuning::batches_per_sample` that handle several messages.
 //
-// mailbox.cpp uses the estimate to end batches early where that is worth a hand-over. A wrong
+// mailbox_batch.cpp uses the estimate to end batches early where that is worth a hand-over. A wrong
 // answer costs time and nothing else. Owner's thread only.
 #pragma once
 

@@ -11,6 +11,12 @@
 #include <memory>
 #include <optional>
 
+// The sources of a mailbox and of its members, for `preempt_in`.
+#define MAILBOX_FILES                                                                              \
+    "mailbox.cpp mailbox.hpp mailbox_batch.cpp batch_state.hpp doorbell.hpp "                      \
+    "incarnation_counter.hpp "                                                                     \
+    "mailbox_capacity.hpp mailbox_owner.hpp mailbox_owner.cpp remote_inbox.hpp remote_inbox.cpp"
+
 namespace {
 
 // Passes on each message that it receives, with a follow-up message, then does `then`.
@@ -197,7 +203,7 @@ SIM_SCENARIO_WITHIN(actor, sender_to_full_mailbox_learns_of_end, .preemptions = 
 // counted itself in and out again. A sender that looked for room between the two steps slept
 // forever in front of an empty mailbox.)
 SIM_SCENARIO_WITHIN(actor, refused_sender_does_not_block_waiting_sender, .preemptions = 2,
-                    .stale_reads = 0, .preempt_in = "mailbox_capacity.cpp mailbox.cpp") {
+                    .stale_reads = 0, .preempt_in = MAILBOX_FILES " mailbox_capacity.cpp") {
     house all(1, 9, {.mailbox = 1});
     sim::thread other([&] { (void)all.actor.try_tell(put{4}); });
     (void)all.actor.send(put{1});
@@ -209,7 +215,7 @@ SIM_SCENARIO_WITHIN(actor, refused_sender_does_not_block_waiting_sender, .preemp
 // A sender that arrives at the end of an incarnation reaches the next incarnation of that mailbox.
 // Its message is returned, and the next incarnation has all its room.
 SIM_SCENARIO_WITHIN(actor, sender_to_full_mailbox_races_next_incarnation, .preemptions = 2,
-                    .stale_reads = 0, .preempt_in = "mailbox_capacity.cpp mailbox.cpp") {
+                    .stale_reads = 0, .preempt_in = MAILBOX_FILES " mailbox_capacity.cpp") {
     const sennit::spawn_options small{.mailbox = 1};
     house all(1, 9, small);
     ledger next;
@@ -231,9 +237,8 @@ SIM_SCENARIO_WITHIN(actor, sender_to_full_mailbox_races_next_incarnation, .preem
 }
 
 // Two workers: the owner, and a worker that may acquire the ownership.
-SIM_SCENARIO_WITHIN(
-    actor, two_workers_send_to_one_actor, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp run_queue.hpp") {
+SIM_SCENARIO_WITHIN(actor, two_workers_send_to_one_actor, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES " biased_lock.hpp biased_lock.cpp run_queue.hpp") {
     house all(2, 2);
     sim::thread other([&] { all.one.run([&] { all.actor.tell(put{1}); }); });
     all.one.run([&] { all.actor.tell(put{2}); });
@@ -246,9 +251,9 @@ SIM_SCENARIO_WITHIN(
 // which woke it while the owner slept. Then the owner is asked to hand the actor over. Messages
 // that are sent meanwhile, to the owner or to an actor without owner, come after the messages sent
 // before.
-SIM_SCENARIO_WITHIN(
-    actor, batch_continues_on_other_worker_without_membarrier, .preemptions = 2, .stale_reads = 1,
-    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp one_shot.cpp") {
+SIM_SCENARIO_WITHIN(actor, batch_continues_on_other_worker_without_membarrier, .preemptions = 2,
+                    .stale_reads = 1,
+                    .preempt_in = MAILBOX_FILES " biased_lock.hpp biased_lock.cpp one_shot.cpp") {
     house all(2, 2);
     sim::calmly([&] { all.actor.tell(nap{}); });
     sim::refuse_barriers();
@@ -264,7 +269,7 @@ SIM_SCENARIO_WITHIN(
 // returned. The owner is kept away until that has happened.
 SIM_SCENARIO_WITHIN(actor, wakeup_is_returned_to_owner_without_membarrier, .preemptions = 2,
                     .stale_reads = 1,
-                    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
+                    .preempt_in = MAILBOX_FILES " biased_lock.hpp biased_lock.cpp") {
     house all(2, 2);
     sim::refuse_barriers();
     sim::thread other([&] { all.actor.tell(put{1}); });
@@ -277,7 +282,7 @@ SIM_SCENARIO_WITHIN(actor, wakeup_is_returned_to_owner_without_membarrier, .pree
 // given to that worker, so its first message is forwarded.
 SIM_SCENARIO_WITHIN(actor, bound_actor_is_created_without_membarrier, .preemptions = 2,
                     .stale_reads = 1,
-                    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
+                    .preempt_in = MAILBOX_FILES " biased_lock.hpp biased_lock.cpp") {
     house all(2, 2);
     sim::refuse_barriers();
     ledger two;
@@ -298,20 +303,20 @@ SIM_SCENARIO_WITHIN(actor, bound_actor_is_created_without_membarrier, .preemptio
 // An actor floods a receiver that is bound to the other worker, and is rescheduled behind the
 // receiver (src/actors/runtime/mailbox.hpp, 7). Its wakeup carries the messages that it has sent to
 // itself, or that a thread sends to it meanwhile.
-SIM_SCENARIO_WITHIN(
-    actor, flooding_sender_is_rescheduled_behind_receiver, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp run_queue.hpp") {
+SIM_SCENARIO_WITHIN(actor, flooding_sender_is_rescheduled_behind_receiver, .preemptions = 2,
+                    .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES " biased_lock.hpp biased_lock.cpp run_queue.hpp") {
     house all(2, 4, {.worker = 0});
-    auto from = all.group->spawn<talker>(all.actor, 4);
+    auto from = all.group->spawn<talker>({.initial_worker = 1}, all.actor, 4);
     from.tell(put{1});
     all.what.enough.wait();
     sim::check(all.what.sum == 1234, "handled in the order of sending");
 }
-SIM_SCENARIO_WITHIN(
-    actor, messages_follow_sender_rescheduled_behind_receiver, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "mailbox.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp run_queue.hpp") {
+SIM_SCENARIO_WITHIN(actor, messages_follow_sender_rescheduled_behind_receiver, .preemptions = 2,
+                    .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES " biased_lock.hpp biased_lock.cpp run_queue.hpp") {
     house all(2, 6, {.worker = 0});
-    auto from = all.group->spawn<talker>(all.actor, 0);
+    auto from = all.group->spawn<talker>({.initial_worker = 1}, all.actor, 0);
     for (const int n : {1, 3, 5}) from.tell(put{n});
     all.what.enough.wait();
     sim::check(all.what.sum == 123456, "handled in the order of sending");
@@ -319,11 +324,10 @@ SIM_SCENARIO_WITHIN(
 
 // A thief has taken the receiver and is moving it. The sender moves to the worker where the
 // receiver will most likely arrive.
-SIM_SCENARIO_WITHIN(
-    actor, flooding_sender_is_rescheduled_behind_stolen_receiver, .preemptions = 2,
-    .stale_reads = 0,
-    .preempt_in =
-        "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
+SIM_SCENARIO_WITHIN(actor, flooding_sender_is_rescheduled_behind_stolen_receiver, .preemptions = 2,
+                    .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES
+                    " lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(1, 6);
     auto from = all.group->spawn<talker>(all.actor, 6);
     sim::thread thief([&] { all.steal_from_first_worker(); });
@@ -336,9 +340,9 @@ SIM_SCENARIO_WITHIN(
 // An actor that receives from the other worker migrates there (src/actors/runtime/mailbox.hpp, 8),
 // while that worker or a thread continues to send. The actor ends before the migration, during it,
 // or after it.
-SIM_SCENARIO_WITHIN(
-    actor, receiver_migrates_to_sender, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "mailbox.cpp mailbox_migration.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
+SIM_SCENARIO_WITHIN(actor, receiver_migrates_to_sender, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES
+                    " mailbox_migration.cpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 4, {.initial_worker = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
     from.tell(put{1});
@@ -350,9 +354,10 @@ SIM_SCENARIO_WITHIN(
                    sum == 5612,
                "each sender's messages are handled in the order of sending");
 }
-SIM_SCENARIO_WITHIN(
-    actor, receiver_that_migrates_to_sender_ends, .preemptions = 2, .stale_reads = 0,
-    .preempt_in = "mailbox.cpp mailbox_migration.cpp mailbox.hpp biased_lock.hpp biased_lock.cpp") {
+SIM_SCENARIO_WITHIN(actor, receiver_that_migrates_to_sender_ends, .preemptions = 2,
+                    .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES
+                    " mailbox_migration.cpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 9, {.initial_worker = 1});
     auto from = all.group->spawn<talker>({.worker = 0}, all.actor, 0);
     from.tell(put{1});
@@ -392,10 +397,9 @@ SIM_SCENARIO_WITHIN(actor, handler_yields_to_receiver_of_its_message, .preemptio
 
 // A handler sends, then keeps its worker's thread until the message is handled: another worker
 // takes the message out of the LIFO slot.
-SIM_SCENARIO_WITHIN(
-    actor, thief_takes_message_from_lifo_slot, .preemptions = 2, .stale_reads = 0,
-    .preempt_in =
-        "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
+SIM_SCENARIO_WITHIN(actor, thief_takes_message_from_lifo_slot, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES
+                    " lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 1);
     event unused;
     auto through = all.group->spawn<relay>(
@@ -419,10 +423,9 @@ SIM_SCENARIO_WITHIN(actor, thread_sends_to_receiver_in_lifo_slot, .preemptions =
 }
 
 // Two messages, of which a thief may take the first from the LIFO slot: they are handled in order.
-SIM_SCENARIO_WITHIN(
-    actor, thief_comes_between_two_messages, .preemptions = 2, .stale_reads = 0,
-    .preempt_in =
-        "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
+SIM_SCENARIO_WITHIN(actor, thief_comes_between_two_messages, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES
+                    " lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(1, 2);
     event unused;
     auto through = all.group->spawn<relay>(all.actor, 2, all.what, unused, nullptr);
@@ -435,10 +438,9 @@ SIM_SCENARIO_WITHIN(
 
 // A thief enters before the handler sends. The thief sees a message that it finds in the LIFO slot
 // completely.
-SIM_SCENARIO_WITHIN(
-    actor, thief_enters_before_message, .preemptions = 2, .stale_reads = 0,
-    .preempt_in =
-        "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
+SIM_SCENARIO_WITHIN(actor, thief_enters_before_message, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES
+                    " lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(1, 1);
     event unused;
     auto through = all.group->spawn<relay>(all.actor, 1, all.what, unused, nullptr);
@@ -456,10 +458,9 @@ SIM_SCENARIO_WITHIN(
 
 // Another thread learns of the message in the LIFO slot and sends a message. Its message comes
 // behind the first, also when another worker takes the wakeup.
-SIM_SCENARIO_WITHIN(
-    actor, later_message_stays_behind_lifo_slot, .preemptions = 2, .stale_reads = 0,
-    .preempt_in =
-        "mailbox.cpp mailbox.hpp lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
+SIM_SCENARIO_WITHIN(actor, later_message_stays_behind_lifo_slot, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = MAILBOX_FILES
+                    " lifo_slot.hpp run_queue.hpp biased_lock.hpp biased_lock.cpp") {
     house all(2, 2);
     event sent;
     auto through = all.group->spawn<relay>(all.actor, 1, all.what, sent,

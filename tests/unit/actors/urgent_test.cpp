@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Urgent messages, which src/actors/runtime/mailbox_urgent.cpp implements.
+// Urgent messages: src/actors/runtime/urgent_order.hpp.
 #include "until.hpp"
 
 #include <vector>
