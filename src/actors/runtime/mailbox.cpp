@@ -48,9 +48,9 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     if (owner && owner != &me && &me.runtime() == &runtime() && me.is_local(*this) &&
         runtime().idle().is_set(owner->index()) && pull_to_this_worker(one, me, *owner))
         return;
-    doorbell_.note_sender(&me.runtime() == &runtime() && me.affinity() <= UINT8_MAX
-                              ? static_cast<std::uint8_t>(me.affinity())
-                              : std::uint8_t{0});
+    wakeup_flag_.note_sender(&me.runtime() == &runtime() && me.affinity() <= UINT8_MAX
+                                 ? static_cast<std::uint8_t>(me.affinity())
+                                 : std::uint8_t{0});
     me.policies.remote_messages.add(one);
     mailbox* const sender = me.self().current_mailbox();
     const std::uint32_t taken = remote_.takes();
@@ -67,7 +67,7 @@ void mailbox::deliver_remote(message_node& one) noexcept {
 
 void mailbox::notify_owner() noexcept {
     worker* const owner = owner_.get();
-    if (!owner || !doorbell_.claim()) return;
+    if (!owner || !wakeup_flag_.claim()) return;
     wakeup_.address_to(owner->affinity());
     runtime().post(wakeup_);
 }
@@ -114,7 +114,7 @@ void mailbox::run_wakeup(runnable* self) noexcept {
     const bool carried = mine.begin();
     const bool stale = SENNIT_MUTANT("wakeup is taken before messages are looked for") &&
                        !me.remote_.has_messages();
-    if (!SENNIT_MUTANT("wakeup is taken")) me.doorbell_.answer();
+    if (!SENNIT_MUTANT("wakeup is taken")) me.wakeup_flag_.clear();
     if (stale) return;
     worker& here = *this_worker();
     if (!carried && (!me.remote_.has_messages() || !me.try_activate_here(here)))
@@ -124,10 +124,10 @@ void mailbox::run_wakeup(runnable* self) noexcept {
     run_batches(me);
 }
 
-// For a wakeup whose worker was refused the owner's lock. The wakeup has answered the doorbell: if
-// another thread rings first, that thread sends the wakeup.
+// For a wakeup whose worker was refused the owner's lock. The wakeup has answered the wakeup_flag:
+// if another thread rings first, that thread sends the wakeup.
 void mailbox::return_wakeup_to_owner(worker& owner) noexcept {
-    if (!doorbell_.claim_unlooked()) return;
+    if (!wakeup_flag_.claim_unlooked()) return;
     wakeup_.address_to_owner_only(owner.affinity());
     runtime().post(wakeup_);
 }

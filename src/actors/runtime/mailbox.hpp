@@ -13,11 +13,11 @@
 //   `local_messages_`   messages from the owner's thread, in order, the urgent ones first
 //                       (urgent_order.hpp)
 //   `remote_`           messages from all other threads (remote_inbox.hpp)
-//   `doorbell_`         rung while `wakeup_` lies in a queue (doorbell.hpp)
+//   `wakeup_flag_`      set while `wakeup_` lies in a queue (wakeup.hpp)
 //   `incarnation_`      the actor that lives here, as a number (incarnation_counter.hpp)
 //   `capacity`          the room of a bounded mailbox (mailbox_capacity.hpp)
 //
-// Sources. mailbox.cpp delivers messages and answers wakeups; mailbox_batch.cpp runs batches;
+// Sources. mailbox.cpp delivers messages and runs wakeups; mailbox_batch.cpp runs batches;
 // mailbox_incarnation.cpp begins and ends incarnations. mailbox_backpressure.cpp is step 7 of the
 // protocol, mailbox_migration.cpp step 8, and mailbox_locals.cpp the end of fiber_local values.
 //
@@ -29,10 +29,10 @@
 //    lifo_slot.hpp.
 // 2. Every other thread pushes the message on `remote_`, then reads `owner_`. If `owner_` is null,
 //    the sender is done: the worker that holds the mailbox begins a batch, and reads `remote_`
-//    after it has written `owner_`. Otherwise the sender rings the doorbell. The sender that
-//    found it silent sends the wakeup to the owner's pinned queue. An idle worker takes the
+//    after it has written `owner_`. Otherwise the sender claims the wakeup. The sender that gets
+//    the claim posts the wakeup to the owner's pinned queue. An idle worker takes the
 //    wakeup from there if the owner makes no progress.
-// 3. The wakeup answers the doorbell, then looks. If `remote_` is empty, a batch has taken the
+// 3. The wakeup clears its flag, then looks. If `remote_` is empty, a batch has taken the
 //    messages. If the mailbox is idle, the wakeup makes it busy and makes its own worker the owner,
 //    both under the old owner's lock, and runs a batch. If the mailbox is busy, the wakeup leaves
 //    it.
@@ -57,21 +57,21 @@
 //    (flood_detector.hpp). The sending batch then ends after the current message, and the sender's
 //    mailbox continues behind the receiver. Inside its owner's lock the rest of the batch goes back
 //    before `local_messages_`, and `owner_` becomes null; the mailbox stays busy. If the receiver
-//    has an owner, and the batch finds the sender's doorbell silent and rings it, the sender's
-//    wakeup carries the mailbox to that owner, as in (8). Otherwise the mailbox goes into the
+//    has an owner, and the batch gets the claim of the sender's wakeup, that wakeup carries the
+//    mailbox to that owner, as in (8). Otherwise the mailbox goes into the
 //    injector: a receiver without an owner most likely lies there, too.
 // 8. An idle mailbox that receives messages from another worker sometimes migrates there
 //    (mailbox_migration.cpp). Inside its owner's lock it becomes busy and `owner_` becomes null, if
-//    its doorbell is silent and the batch rings it. Its wakeup carries it along, answers the
-//    doorbell and begins a batch, as if the mailbox had lain in a queue.
+//    the batch gets the claim of its wakeup. The wakeup carries the mailbox along, clears its flag
+//    and begins a batch, as if the mailbox had lain in a queue.
 //
 // Why at most one batch runs. Only the thread that changes idle to busy, under the owner's lock,
 // starts a batch, or queues the mailbox so that the queue starts it. The mailbox stays busy until
 // the batch ends. Only the owner's thread and the batch touch `local_messages_`. While a batch runs
 // in another thread than the owner's, the owner's thread does not touch the list.
 //
-// Why no message is lost. A sender pushes on `remote_` before it rings the doorbell. If the
-// doorbell is rung already, the wakeup has yet to answer it, and looks at `remote_` and `batch_`
+// Why no message is lost. A sender pushes on `remote_` before it claims the wakeup. If another
+// thread has claimed it, the wakeup has yet to clear its flag, and looks at `remote_` and `batch_`
 // after that. So in every case either some wakeup looks after the push, or a batch has taken the
 // message. If the wakeup finds the mailbox busy, the batch's last look (4), in the same lock, comes
 // later and sees the push. If the sender finds `owner_` null, the batch writes `owner_` after that
@@ -87,8 +87,8 @@
 // The batch that waited makes its worker the owner, and takes `remote_` after that, or looks at it
 // at its end. This is the case of null in the proof that no message is lost. A wakeup that goes
 // back to the owner is posted once more, as by a sender. If a sender has posted the wakeup
-// meanwhile, that posting looks instead. The owner answers as soon as it makes progress, as it does
-// for any message. A spare worker that was released is woken (spare_worker.cpp).
+// meanwhile, that posting looks instead. The owner runs the wakeup as soon as it makes progress, as
+// it does for any message. A spare worker that was released is woken (spare_worker.cpp).
 //
 // Tried and rejected: one word with an exchange for each delivery and a compare-and-swap for each
 // end of a batch (as in Pony). That costs two locked instructions a hop, about 10 ns of the 10 ns
@@ -98,7 +98,6 @@
 #pragma once
 
 #include "actors/runtime/batch_state.hpp"
-#include "actors/runtime/doorbell.hpp"
 #include "actors/runtime/inbox_list.hpp"
 #include "actors/runtime/incarnation_counter.hpp"
 #include "actors/runtime/mailbox_capacity.hpp"
@@ -106,6 +105,7 @@
 #include "actors/runtime/mailbox_table.hpp"
 #include "actors/runtime/remote_inbox.hpp"
 #include "actors/runtime/urgent_order.hpp"
+#include "actors/runtime/wakeup.hpp"
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/cache_line.hpp"
 #include "sennit/detail/core/message_node.hpp"
@@ -272,7 +272,7 @@ public:
     [[no_unique_address]] mailbox_capacity capacity;
 
 private:
-    doorbell doorbell_;
+    wakeup_flag wakeup_flag_;
 
 public:
     // The actor layer's, for one incarnation, as are `object`, `cold_state`, `group` and `asks`.

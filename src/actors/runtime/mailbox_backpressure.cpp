@@ -26,7 +26,7 @@ bool mailbox::reschedule_behind(mailbox& receiver, inbox_list rest, worker& me) 
     me.queue().inside([&]() noexcept {
         rest.append(local_messages_);
         local_messages_ = rest;
-        by_wakeup = owner && doorbell_.claim_unlooked();
+        by_wakeup = owner && wakeup_flag_.claim_unlooked();
         owner_.give_to(nullptr);
     });
     if (!by_wakeup) {

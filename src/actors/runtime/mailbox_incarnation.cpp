@@ -21,7 +21,7 @@ void mailbox::attach_to_runtime(runtime_core& runtime, worker& owner, std::uint1
     batch_.reset();
     local_messages_ = {};
     remote_.reset();
-    doorbell_.reset();
+    wakeup_flag_.reset();
     capacity.reset();
     handled.store_rlx(0);     // pairs with begin_incarnation
     asks.store_rlx(0);        // pairs with begin_incarnation

@@ -23,12 +23,12 @@ void mailbox::run_batches_and_migrate(worker& me) noexcept {
 // After a batch on this worker. While the mailbox is idle and alive, it has no affinity but that of
 // its incarnation.
 void mailbox::migrate_to_sender(worker& me) noexcept {
-    const unsigned to = doorbell_.last_sender();
+    const unsigned to = wakeup_flag_.last_sender();
     if (to == 0 || to == me.affinity() || runtime().idle().is_set(to - 1)) return;
     bool goes = false;
     me.queue().inside([&]() noexcept {
         if (!owner_.is(me) || !batch_.idle() || !is_alive() || affinity != 0) return;
-        if (!doorbell_.claim_unlooked()) return; // the pending wakeup has yet to look
+        if (!wakeup_flag_.claim_unlooked()) return; // the pending wakeup has yet to look
         batch_.begin();
         owner_.give_to(nullptr);
         goes = true;

@@ -10,8 +10,8 @@
 //   `takes_`    how often a thread has taken the messages. Writer: the thread that takes; readers:
 //               senders, as a hint
 //
-// Protocol. A sender pushes (a compare-and-swap), then looks at the owner and at the doorbell
-// (mailbox.hpp, 2). A wakeup clears the doorbell, then asks `has_messages`. A batch asks
+// Protocol. A sender pushes (a compare-and-swap), then looks at the owner and at the wakeup_flag
+// (mailbox.hpp, 2). A wakeup clears the wakeup_flag, then asks `has_messages`. A batch asks
 // `has_messages` before it ends. All of these are sequentially consistent; mailbox.hpp proves that
 // no message is lost. The thread that takes reverses the messages, so that they come oldest first.
 //

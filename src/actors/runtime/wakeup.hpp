@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doorbell of a mailbox: the flag by which other threads tell the owner that messages wait in
-// the remote inbox; and the wakeup, the task that a thread queues when it has rung.
+// The wakeup of a mailbox, the task by which other threads tell the owner that messages wait in the
+// remote inbox; and the flag that says that this task is under way.
 //
-// Threads. Any thread may ring. The worker that runs the wakeup answers. Between a ring and the
-// answer the wakeup lies in a queue, and the thread that claims, then that queue, owns it.
+// Threads. Any thread may claim the wakeup. From its claim until the wakeup has run, that thread,
+// then the queue that the wakeup lies in, owns it. The worker that runs the wakeup clears the flag.
 //
 // State.
-//   `pending_`       1 (rung) while the wakeup lies in a queue; 0: silent. Writers: the thread that
-//                    rings, and the wakeup, which answers
+//   `pending_`       1 while a thread has claimed the wakeup, or it lies in a queue; else 0.
+//   Writers:
+//                    the thread that claims, and the wakeup
 //   `last_sender_`   the affinity of the worker that last sent from another worker; 0: not known.
 //                    A hint, written by senders
 //
-// Protocol. A sender pushes its message, then rings. Only the thread that changed `pending_` from 0
-// to 1 fills in the wakeup and posts it. The wakeup answers: it first reads its own fields, then
-// clears `pending_`, then looks at the remote inbox. All accesses to `pending_` are sequentially
+// Protocol. A sender pushes its message, then claims. Only the thread that changed `pending_` from
+// 0 to 1 fills in the wakeup and posts it. The wakeup first reads its own fields, then clears
+// `pending_`, then looks at the remote inbox. All accesses to `pending_` are sequentially
 // consistent; mailbox.hpp proves that no message is lost.
 //
-// Tested by tests/unit/actors/doorbell_test.cpp; explored by tests/sim/scenarios/actor.cpp.
+// Tested by tests/unit/actors/wakeup_test.cpp; explored by tests/sim/scenarios/actor.cpp.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -27,13 +28,13 @@
 
 namespace sennit::sched {
 
-class doorbell {
+class wakeup_flag {
 public:
-    // Silences the bell, when a runtime takes the mailbox.
+    // When a runtime takes the mailbox.
     void reset() noexcept {
         pending_.store_rlx(0); // pairs with begin_incarnation
-        last_sender_.store_rlx(
-            0); // pairs with begin_incarnation; a number of the runtime's workers
+        // A number of the runtime's workers; pairs with begin_incarnation.
+        last_sender_.store_rlx(0);
     }
 
     // Any thread. True: the caller posts the wakeup. False: the wakeup is under way.
@@ -41,7 +42,7 @@ public:
     // Like `claim`, where the wakeup is most likely not under way.
     bool claim_unlooked() noexcept { return pending_.exchange(1) == 0; }
     // The wakeup, before it looks at the remote inbox.
-    void answer() noexcept { pending_.store(0); }
+    void clear() noexcept { pending_.store(0); }
 
     // A sender on another worker; 0: on a worker that the mailbox cannot migrate to.
     void note_sender(std::uint8_t affinity) noexcept { last_sender_.store_rlx(affinity); } // a hint
@@ -88,7 +89,7 @@ public:
     // ---- the queue that holds the wakeup, inside its lock
     bool carries_mailbox() const noexcept { return carries_mailbox_; }
 
-    // ---- the worker that runs the wakeup, before it answers the doorbell
+    // ---- the worker that runs the wakeup, before it clears the flag
     //
     // Makes the wakeup one for any worker again. True: it carries its mailbox.
     bool begin() noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doorbell of a mailbox and its wakeup: src/actors/runtime/doorbell.hpp.
-#include "actors/runtime/doorbell.hpp"
+// The wakeup of a mailbox and its flag: src/actors/runtime/wakeup.hpp.
+#include "actors/runtime/wakeup.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,29 +12,29 @@
 namespace mailbox_tests {
 namespace {
 
-using sennit::sched::doorbell;
 using sennit::sched::runnable;
 using sennit::sched::wakeup;
+using sennit::sched::wakeup_flag;
 
-static_assert(sizeof(doorbell) == 2);
+static_assert(sizeof(wakeup_flag) == 2);
 static_assert(sizeof(wakeup) == sizeof(runnable));
 
 void no_task(runnable*) noexcept {}
 
-TEST(doorbell, lets_one_ring_through_until_it_is_answered) {
-    doorbell bell;
-    EXPECT_TRUE(bell.claim());
-    EXPECT_FALSE(bell.claim());
-    EXPECT_FALSE(bell.claim_unlooked());
-    bell.answer();
-    EXPECT_TRUE(bell.claim_unlooked());
-    EXPECT_FALSE(bell.claim());
+TEST(wakeup_flag, gives_one_claim_until_it_is_cleared) {
+    wakeup_flag flag;
+    EXPECT_TRUE(flag.claim());
+    EXPECT_FALSE(flag.claim());
+    EXPECT_FALSE(flag.claim_unlooked());
+    flag.clear();
+    EXPECT_TRUE(flag.claim_unlooked());
+    EXPECT_FALSE(flag.claim());
 }
 
-TEST(doorbell, lets_one_of_several_threads_ring) {
+TEST(wakeup_flag, gives_the_claim_to_one_of_several_threads) {
     constexpr int threads_count = 3, rounds = 200;
     for (int round = 0; round < rounds; ++round) {
-        doorbell bell;
+        wakeup_flag flag;
         std::atomic<int> claims{0};
         std::latch start(threads_count);
         {
@@ -42,23 +42,23 @@ TEST(doorbell, lets_one_of_several_threads_ring) {
             for (int k = 0; k < threads_count; ++k)
                 threads.emplace_back([&] {
                     start.arrive_and_wait();
-                    if (bell.claim()) ++claims;
+                    if (flag.claim()) ++claims;
                 });
         }
         ASSERT_EQ(claims, 1);
     }
 }
 
-TEST(doorbell, names_the_worker_that_sent_last) {
-    doorbell bell;
-    EXPECT_EQ(bell.last_sender(), 0u);
-    bell.note_sender(3);
-    bell.note_sender(2);
-    EXPECT_EQ(bell.last_sender(), 2u);
-    (void)bell.claim();
-    bell.reset();
-    EXPECT_EQ(bell.last_sender(), 0u);
-    EXPECT_TRUE(bell.claim());
+TEST(wakeup_flag, names_the_worker_that_sent_last) {
+    wakeup_flag flag;
+    EXPECT_EQ(flag.last_sender(), 0u);
+    flag.note_sender(3);
+    flag.note_sender(2);
+    EXPECT_EQ(flag.last_sender(), 2u);
+    (void)flag.claim();
+    flag.reset();
+    EXPECT_EQ(flag.last_sender(), 0u);
+    EXPECT_TRUE(flag.claim());
 }
 
 TEST(wakeup, may_be_taken_by_any_worker_unless_its_mailbox_is_bound) {
