@@ -129,9 +129,6 @@ EXCEPTIONS = {
     "src/core/diagnostics/snapshot.cpp": {
         "include/sennit/detail/core/fiber_block.hpp",
     },
-    "src/core/policy/prefetch_links.hpp": {
-        "include/sennit/detail/core/message_node.hpp",
-    },
     "src/core/queues/lifo_slot.hpp": {
         "include/sennit/detail/core/message_node.hpp",
     },
@@ -139,7 +136,6 @@ EXCEPTIONS = {
         "include/sennit/detail/core/fiber_block.hpp",
     },
     "src/core/runtime/runtime_core.hpp": {
-        "src/actors/runtime/mailbox_table.hpp",
         "src/blocking/blocking_pool.hpp",
     },
     "src/core/runtime/scheduling.cpp": {
@@ -147,9 +143,6 @@ EXCEPTIONS = {
     },
     "src/core/switch/strand.cpp": {
         "include/sennit/detail/core/fiber_block.hpp",
-    },
-    "src/core/worker/worker_services.hpp": {
-        "src/actors/runtime/mailbox_table.hpp",
     },
     # Models that reach below the core interface.
     "src/actors/actor_group.cpp": {

@@ -3,6 +3,7 @@
 #include "sennit/actor/actor_group.hpp"
 
 #include "actors/cold_state.hpp"
+#include "actors/runtime/actor_state.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/cancelled.hpp"
@@ -23,13 +24,14 @@ namespace {
 //
 // The slot belongs to the context, because the code before the constructor may block and continue
 // in another thread. Where there is no context, it belongs to the thread.
-sched::mailbox*& under_construction() noexcept {
-    static thread_local sched::mailbox* box = nullptr;
+sched::runnable*& under_construction() noexcept {
+    static thread_local sched::runnable* box = nullptr;
     sched::worker* const me = sched::this_worker();
     return me ? me->self().under_construction : box;
 }
 [[gnu::noinline]] sched::mailbox* exchange_under_construction(sched::mailbox* next) noexcept {
-    return std::exchange(under_construction(), next);
+    return static_cast<sched::mailbox*>(
+        std::exchange(under_construction(), static_cast<sched::runnable*>(next)));
 }
 
 sched::runtime_core& runtime_here() {
@@ -97,7 +99,7 @@ actor_group::spawn_guard::spawn_guard(actor_group& group, const detail::actor_ty
         detail::watch_entry* entry =
             how && how->watcher ? detail::make_watch_entry(how->watcher, false) : nullptr;
         try {
-            box_ = &group.runtime_.mailboxes().take(affinity);
+            box_ = &sched::mailboxes_of(group.runtime_).take(affinity);
         } catch (...) {
             if (entry) detail::destroy_message(*entry);
             throw;
@@ -139,7 +141,7 @@ sched::address actor_group::spawn_guard::end_unstarted(exit_reason why,
     const sched::address unstarted{box.self().slot, box.generation() + 1};
     detail::message_list nobodys;
     detail::drop_cold_state(box, unstarted, why, error, &nobodys);
-    group_.runtime_.mailboxes().give(box);
+    sched::mailboxes_of(group_.runtime_).give(box);
     nobodys.return_all(unstarted.slot);
     return unstarted;
 }
@@ -268,7 +270,7 @@ void actor_group::stop() noexcept {
         somebody |= one.living != 0;
     }
     if (!somebody) return;
-    runtime_.mailboxes().for_each([this](sched::mailbox& box) {
+    sched::mailboxes_of(runtime_).for_each([this](sched::mailbox& box) {
         if (const sched::address who = member(box)) stop_one(who);
     });
 }
@@ -313,7 +315,7 @@ void actor_group::send_stop_visitor() noexcept {
 void actor_group::forward_stop_visitor() noexcept {
     for (;;) {
         sched::address next;
-        (void)runtime_.mailboxes().find_from(stop_visitor_.at, [&](sched::mailbox& box) {
+        (void)sched::mailboxes_of(runtime_).find_from(stop_visitor_.at, [&](sched::mailbox& box) {
             next = member(box);
             return static_cast<bool>(next);
         });
@@ -362,7 +364,7 @@ std::uint64_t actor_group::handled() const {
         std::lock_guard guard(one.lock);
         sum += one.handled;
     }
-    runtime_.mailboxes().for_each([&](sched::mailbox& box) {
+    sched::mailboxes_of(runtime_).for_each([&](sched::mailbox& box) {
         if (box.is_alive() && of(box) == this) sum += box.handled.load_rlx(); // a metric
     });
     return sum;
@@ -371,7 +373,7 @@ std::uint64_t actor_group::handled() const {
 sched::address actor_group::find_named(std::string_view name,
                                        const detail::actor_type* type) const {
     sched::address found;
-    runtime_.mailboxes().for_each([&](sched::mailbox& box) {
+    sched::mailboxes_of(runtime_).for_each([&](sched::mailbox& box) {
         // is_alive() acquires the group; the lock makes the second look final.
         if (found || !box.is_alive() || of(box) != this) return;
         std::lock_guard guard(detail::cold_state_lock(box.self().slot));

@@ -2,6 +2,7 @@
 #include "sennit/actor/actor_metrics.hpp"
 
 #include "actors/cold_state.hpp"
+#include "actors/runtime/actor_state.hpp"
 #include "core/runtime/runtime_core.hpp"
 
 #include <mutex>
@@ -40,7 +41,7 @@ std::optional<actor_metrics> metrics_of(sched::address who) {
 
 std::vector<actor_metrics> metrics_of(const actor_group& group) {
     std::vector<actor_metrics> all;
-    group.runtime_.mailboxes().for_each([&](sched::mailbox& box) {
+    sched::mailboxes_of(group.runtime_).for_each([&](sched::mailbox& box) {
         const sched::address who{box.self().slot, box.generation()};
         if (who.generation % 2 == 0 || actor_group::of(box) != &group) return;
         if (auto found = look_at(box, who)) all.push_back(std::move(*found));

@@ -109,7 +109,7 @@ bool leads_to(sched::address whom, sched::address mine) noexcept {
 
 asking::asking(sched::address whom, awaits& noted) noexcept : noted_(noted) {
     sched::worker* me = sched::this_worker();
-    sched::mailbox* const asker = me ? me->self().current_mailbox() : nullptr;
+    sched::mailbox* const asker = me ? sched::mailbox::current(me->self()) : nullptr;
     if (!asker) return;
     const sched::address mine = asker->self();
     noted.slot = mine.slot; // not shared yet: no other thread has `noted`

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/runtime/mailbox.hpp"
+#include "actors/runtime/actor_state.hpp"
 
 #include "actors/runtime/mailbox_table.hpp"
 #include "core/policy/tuning.hpp"
@@ -51,10 +52,10 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
     wakeup_flag_.note_sender(&me.runtime() == &runtime() && me.affinity() <= UINT8_MAX
                                  ? static_cast<std::uint8_t>(me.affinity())
                                  : std::uint8_t{0});
-    me.policies.remote_messages.add(one);
-    mailbox* const sender = me.self().current_mailbox();
+    actor_state(me).remote_messages.add(one);
+    mailbox* const sender = mailbox::current(me.self());
     const std::uint32_t taken = remote_.takes();
-    if (sender && &me.runtime() == &runtime() && me.policies.floods.note(*sender, *this, taken))
+    if (sender && &me.runtime() == &runtime() && actor_state(me).floods.note(*sender, *this, taken))
         [[unlikely]]
         sender->batch_.set(batch_state::floods_receiver); // this thread runs the sender's batch
     deliver_remote(one);
@@ -176,7 +177,7 @@ mailbox::try_put_in_lifo_slot(std::uint32_t generation, message_node& one, worke
     if (queue.size() != 0 || !me.is_local(*this) || !queue.lifo.is_open()) return false;
     one.generation = generation;
     // A batch runs here: otherwise the slot would be closed.
-    one.sender = me.self().current_mailbox()->batch_address();
+    one.sender = mailbox::current(me.self())->batch_address();
     queue.lifo.put(one, *this);
     if (me.somebody_sleeps() && !me.runtime().has_sentinel()) [[unlikely]]
         me.posted_slowly(1);
@@ -249,7 +250,7 @@ void set_early_message_store(early_message_store how) noexcept {
     worker* me = this_worker();
     one.generation = to.generation;
     if (me) {
-        if (mailbox* sender = me->self().current_mailbox(); sender && !one.kept)
+        if (mailbox* sender = mailbox::current(me->self()); sender && !one.kept)
             one.sender = sender->batch_address();
         if (me->queue().lifo.held()) [[unlikely]]
             flush_lifo_slot(*me);
@@ -311,7 +312,7 @@ bool alive(address who) noexcept {
 
 address current_receiver() noexcept {
     worker* me = this_worker();
-    mailbox* box = me ? me->self().current_mailbox() : nullptr;
+    mailbox* box = me ? mailbox::current(me->self()) : nullptr;
     return box ? box->batch_address() : address();
 }
 

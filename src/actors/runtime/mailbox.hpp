@@ -106,6 +106,7 @@
 #include "actors/runtime/remote_inbox.hpp"
 #include "actors/runtime/urgent_order.hpp"
 #include "actors/runtime/wakeup.hpp"
+#include "core/switch/context.hpp"
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/cache_line.hpp"
 #include "sennit/detail/core/message_node.hpp"
@@ -179,6 +180,10 @@ public:
     // never becomes alive.
     void skip_incarnation() noexcept { incarnation_.skip(); }
 
+    // The mailbox whose batch runs on `here`, the running context; null if there is none.
+    static mailbox* current(const context& here) noexcept {
+        return static_cast<mailbox*>(here.current_receiver());
+    }
     // The running strand has created fiber_local values. If a batch runs here, the values end with
     // the current message.
     static void note_locals() noexcept;

@@ -9,8 +9,9 @@
 // fast path from one message to the next. `run_batch` handles one message on its own;
 // `run_long_batch` handles several. `end_batch` ends the batch, or queues the mailbox, and chooses
 // the next one. batch_state::may_end is the condition for the end of every batch.
+#include "actors/runtime/actor_state.hpp"
 #include "actors/runtime/mailbox.hpp"
-#include "core/policy/prefetch_links.hpp"
+#include "actors/runtime/prefetch_links.hpp"
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
@@ -34,7 +35,7 @@ void mailbox::run_queued(runnable* self) noexcept {
                                                                    context& here,
                                                                    unsigned& left) noexcept {
     for (;;) {
-        here.set_current_mailbox(box);
+        here.set_current_receiver(box);
         here.affinity = box->affinity; // a handler that blocks continues where its actor may run
         box->handle(*given, box->incarnation_.present());
         if (this_worker() != me) [[unlikely]] {
@@ -68,7 +69,7 @@ void mailbox::run_queued(runnable* self) noexcept {
 void mailbox::run_batches(mailbox& first) noexcept {
     worker* me = this_worker();
     context& here = me->self();
-    mailbox* const outer = here.current_mailbox();
+    mailbox* const outer = mailbox::current(here);
     const std::uint16_t outer_affinity = here.affinity;
     const bool outer_is_soft = std::exchange(here.affinity_is_soft, false);
     mailbox* box = &first;
@@ -80,7 +81,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
             box = run_hand_off_chain(box, given, me, here, left);
         } else {
             while (!box->owner_.acquire(*me)) me = this_worker();
-            here.set_current_mailbox(box);
+            here.set_current_receiver(box);
             here.affinity = box->affinity;
         }
         inbox_list rest = box->run_batch(me);
@@ -92,7 +93,7 @@ void mailbox::run_batches(mailbox& first) noexcept {
         here.affinity_is_soft = false;
         box = box->end_batch(rest, *me, left > 1 && !me->polls().requested(), given);
     }
-    here.set_current_mailbox(outer);
+    here.set_current_receiver(outer);
     here.affinity = outer_affinity;
     here.affinity_is_soft = outer_is_soft;
 }
@@ -197,9 +198,9 @@ inbox_list mailbox::run_long_batch(inbox_list batch, worker*& me) noexcept {
         // New messages overwrite `urgent_`.
         message_node* const last_urgent = urgent_.last();
         const bool several = batch.first && batch.first->next;
-        if (several) sample.begin(me->policies.message_costs);
+        if (several) sample.begin(actor_state(*me).message_costs);
         while (message_node* one = batch.first) {
-            if (several && !one->next && me->policies.message_costs.messages_are_slow() &&
+            if (several && !one->next && actor_state(*me).message_costs.messages_are_slow() &&
                 has_work_to_share(*me)) [[unlikely]]
                 return urgent_.left_over(batch, last_urgent, local_messages_);
             if (is_usual(*one, incarnation)) [[likely]] {
@@ -269,7 +270,7 @@ inline mailbox* mailbox::end_batch(inbox_list rest, worker& me, bool more,
     bool retire = false;
     if (rest.first && batch_.has(batch_state::floods_receiver)) [[unlikely]] {
         batch_.clear_all_but(batch_state::retired);
-        mailbox* const receiver = me.policies.floods.flooded_receiver(*this);
+        mailbox* const receiver = actor_state(me).floods.flooded_receiver(*this);
         if (receiver && reschedule_behind(*receiver, rest, me)) return nullptr;
     }
     if (me.is_local(*this) && more && !me.share_requested()) [[likely]] {

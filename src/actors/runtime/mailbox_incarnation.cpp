@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mailboxes: the beginning and the end of an incarnation, and the worker that handles it.
+#include "actors/runtime/actor_state.hpp"
 #include "actors/runtime/mailbox.hpp"
 #include "actors/runtime/mailbox_table.hpp"
 #include "core/runtime/runtime_core.hpp"
@@ -40,7 +41,7 @@ void mailbox::detach_from_runtime() noexcept {
 void mailbox::retire_slot() noexcept {
     // The load pairs with begin_incarnation: `group` was written before.
     if (incarnation_owner* const whose = group.load_rlx()) whose->incarnation_ended(*whose, *this);
-    runtime().mailboxes().give(*this);
+    mailboxes_of(runtime()).give(*this);
 }
 
 void mailbox::set_initial_owner(std::uint16_t wanted) noexcept {
@@ -68,7 +69,7 @@ void mailbox::end_incarnation() noexcept {
 
 void worker::flush_lifo_slot_before_block() noexcept {
     flush_lifo_slot();
-    if (mailbox* box = self().current_mailbox()) box->bind_batch(self(), *this);
+    if (mailbox* box = mailbox::current(self())) box->bind_batch(self(), *this);
 }
 
 // For an unbound mailbox. A handler that continues in another worker's thread takes the mailbox

@@ -13,7 +13,7 @@ namespace sennit::sched {
 
 void mailbox::note_locals() noexcept {
     worker* const me = this_worker();
-    mailbox* const box = me ? me->self().current_mailbox() : nullptr;
+    mailbox* const box = me ? mailbox::current(me->self()) : nullptr;
     if (box) box->batch_.set(batch_state::has_locals); // this thread runs the batch of `box`
 }
 

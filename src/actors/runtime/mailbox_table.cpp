@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/runtime/mailbox_table.hpp"
 
+#include "actors/runtime/actor_state.hpp"
 #include "actors/runtime/mailbox.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
@@ -122,7 +123,7 @@ mailbox& mailbox_table::take(std::uint16_t affinity) {
     worker* me = this_worker();
     if (!me || &me->runtime() != &runtime_)
         return take_from_all(0, runtime_.worker_at(runtime_.next_affinity() - 1u));
-    mailbox_cache& kept = me->services.mailboxes;
+    mailbox_cache& kept = actor_state(*me).mailboxes;
     mailbox* const found = kept.first;
     if (!found) return take_from_all(0, *me);
     kept.first = next_free(*found);
@@ -137,7 +138,7 @@ void mailbox_table::give(mailbox& free) noexcept {
         std::lock_guard guard(lock_);
         return keep(free);
     }
-    mailbox_cache& kept = me->services.mailboxes;
+    mailbox_cache& kept = actor_state(*me).mailboxes;
     free.object = kept.first;
     kept.first = &free;
     if (++kept.count <= max_kept) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/runtime/remote_inbox.hpp"
 
-#include "core/policy/prefetch_links.hpp"
+#include "actors/runtime/prefetch_links.hpp"
 
 namespace sennit::sched {
 

@@ -8,12 +8,12 @@
 // finds no work; then the threads are joined.
 #pragma once
 
-#include "actors/runtime/mailbox_table.hpp"
 #include "blocking/blocking_pool.hpp"
 #include "core/idle/idle_map.hpp"
 #include "core/idle/timers.hpp"
 #include "core/memory/context_pool.hpp"
 #include "core/queues/shared_queue.hpp"
+#include "core/worker/model_hooks.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/runtime_options.hpp"
 #include "sys/mutex.hpp"
@@ -56,7 +56,7 @@ public:
     shared_queue& injector() noexcept { return injector_; }
     idle_map& idle() noexcept { return idle_; }
     sched::timers& timers() noexcept { return timers_; }
-    mailbox_table& mailboxes() noexcept { return mailboxes_; }
+    model_state& model() noexcept { return *model_; } // The state of the models.
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
     // Any thread. Puts `what` into the injector, or into the pinned queue of the worker that alone
@@ -152,7 +152,7 @@ private:
     const unsigned fork_generation_;
     std::vector<unsigned> cpus_;
     context_pool contexts_;
-    mailbox_table mailboxes_{*this};
+    const std::unique_ptr<model_state> model_{hooks::make_runtime_state(*this)};
     std::vector<std::unique_ptr<worker>> workers_; // Null: a spare worker that was never needed.
     std::vector<context*> first_contexts_;
     // Held while a spare worker is activated, and by a dump. Locked before the mutex of the

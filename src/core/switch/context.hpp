@@ -14,7 +14,7 @@
 //   machine, saved_head,  the worker that switches from        the switch itself
 //     saved_strand          or to the context
 //   fork_end              the constructor, once                constant
-//   current_mailbox_      the strand on the context            atomic
+//   current_receiver_     the strand on the context            atomic
 //   forks                 the owner and thieves                CAS (protocol in
 //                                                                detail/core/fork_stack.hpp)
 //   pending_exception     the owner, between an exception      owner only
@@ -39,7 +39,6 @@
 
 namespace sennit::sched {
 
-class mailbox;
 class runtime_core;
 
 // The word {top, split}: indices into the fork stack.
@@ -83,16 +82,16 @@ public:
         return slot - fork_base() < fork_end - slot;
     }
 
-    // The mailbox whose batch runs here, or null. Only for the thread that runs here.
-    // Orders nothing: the thread's own word.
-    mailbox* current_mailbox() const noexcept { return current_mailbox_.load_rlx(); }
-    void set_current_mailbox(mailbox* one) noexcept {
-        current_mailbox_.store_rel(one);
-    } // pairs with current_mailbox_hint
-    // The mailbox whose batch runs here, for any thread: a hint. The mailbox is fully constructed.
-    const mailbox* current_mailbox_hint() const noexcept {
-        return current_mailbox_.load_acq();
-    } // pairs with set_current_mailbox
+    // The receiver, such as a mailbox, whose messages are handled here, or null. Only for the
+    // thread that runs here. Orders nothing: the thread's own word.
+    runnable* current_receiver() const noexcept { return current_receiver_.load_rlx(); }
+    void set_current_receiver(runnable* one) noexcept {
+        current_receiver_.store_rel(one);
+    } // pairs with current_receiver_hint
+    // The same receiver for any thread: a hint. It is fully constructed.
+    const runnable* current_receiver_hint() const noexcept {
+        return current_receiver_.load_acq();
+    } // pairs with set_current_receiver
 
     sys::machine_context machine;
     fork_slot* const fork_end; // At or before the begin of the guard.
@@ -105,11 +104,11 @@ public:
 #endif
 
 private:
-    base::atomic<mailbox*> current_mailbox_{nullptr};
+    base::atomic<runnable*> current_receiver_{nullptr};
 
 public:
     // Of the actor whose constructor is about to run here: src/actors/actor_group.cpp.
-    mailbox* under_construction = nullptr;
+    runnable* under_construction = nullptr;
     // Blocked, while a blocking call uses the logical thread on another OS thread.
     bool in_blocking_pool = false;
     // The approximate time of the last suspension; written by the leaving worker.

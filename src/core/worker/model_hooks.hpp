@@ -2,18 +2,26 @@
 // Functions that the core calls and a model defines: the core knows no fiber, actor or mailbox.
 //
 // The actors' runtime defines all of them (src/actors/runtime/core_hooks.cpp). All are on rare
-// paths: a theft, a strand's first local value, a progress count for thieves.
+// paths: a new worker, a theft, a strand's first local value, a progress count for thieves.
 #pragma once
 
+#include "core/worker/model_state.hpp"
+
 #include <cstdint>
+#include <memory>
 
 namespace sennit::sched {
 
 class context;
+class runtime_core;
 class worker;
 struct runnable;
 
 namespace hooks {
+
+// Make the state that the models keep for a worker and for a runtime. They throw std::bad_alloc.
+std::unique_ptr<model_state> make_worker_state();
+std::unique_ptr<model_state> make_runtime_state(runtime_core& runtime);
 
 // Before a thief takes tasks from the queue of `victim`, inside that queue's lock: moves work that
 // the victim keeps beside its queue into the queue.

@@ -121,8 +121,8 @@ private:
 };
 
 // Four actors flood one receiver, while a strand of the runtime and a thread send to the four. The
-// runtime reschedules a flooding actor behind its receiver (src/core/policy/flood_detector.hpp). No
-// message that the four send or receive is lost or overtakes another message of its sender.
+// runtime reschedules a flooding actor behind its receiver (src/actors/runtime/flood_detector.hpp).
+// No message that the four send or receive is lost or overtakes another message of its sender.
 TEST_P(on_many_workers, flooding_actors_keep_the_order_of_messages) {
     constexpr int echoes = 4, pieces = rounds / 10;
     actor_group group(runtime);

@@ -2,7 +2,7 @@
 // The messages of other threads in a mailbox: src/actors/runtime/remote_inbox.hpp.
 #include "actors/runtime/remote_inbox.hpp"
 
-#include "core/policy/prefetch_links.hpp"
+#include "actors/runtime/prefetch_links.hpp"
 #include "message_row.hpp"
 
 #include <gtest/gtest.h>

@@ -63,7 +63,7 @@ struct message_node {
     bool counted : 1 = false;               // the receiver's `room` counts it
     delivery fate : 2 = delivery::sent;     // if not `sent`: why no receiver can handle it
     bool kept : 1 = false;                  // the message is sent again, with the same `sender`
-    std::uint32_t prefetch_offset : 24 = 0; // a hint: src/core/policy/prefetch_links.hpp
+    std::uint32_t prefetch_offset : 24 = 0; // a hint: src/actors/runtime/prefetch_links.hpp
 
     // Records why no receiver handles the message. Called before `run` with a null object.
     void failed(std::uint32_t whose, delivery why) noexcept {
