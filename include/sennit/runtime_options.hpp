@@ -95,6 +95,10 @@ struct runtime_metrics {
     std::uint64_t steals = 0;    // forks that another worker ran
     // Runnables stolen from the queue of a worker that did not run them.
     std::uint64_t tasks_stolen = 0;
+    // Runnables that another thread made ready for a worker of this runtime, or that a worker
+    // shared. `steals`, `tasks_stolen` and this number together bound how often work moved from one
+    // worker to another.
+    std::uint64_t tasks_injected = 0;
     // Number of times that the watchdog activated a spare worker for a worker without progress.
     std::uint64_t spares_activated = 0;
     // Number of times that the watchdog released a spare worker.
@@ -103,11 +107,21 @@ struct runtime_metrics {
     std::uint64_t suspensions = 0;   // contexts that left their worker to wait
     std::uint64_t switches = 0;      // stack switches
     std::uint64_t parks = 0;         // times a worker parked
+    std::uint64_t wakes = 0;         // times a thread woke a parked worker, with one futex call
+    // Number of memory barriers that the library made all threads of the process pass, with one
+    // membarrier call each. A barrier interrupts every processor that runs a thread of the process,
+    // so this number counts the barriers of all runtimes.
+    std::uint64_t barriers = 0;
     // Number of scheduled tasks that ran: jobs from outside, children of scopes, wake-ups.
     std::uint64_t tasks_run = 0;
     // Stacks that exist and are not idle. Each worker and each active spare worker counts for one.
     std::size_t stacks_live = 0;
     std::size_t stacks_cached = 0; // idle stacks in the shared cache
+    // Stacks made since the runtime's creation: the most stacks that were live at once, and a few.
+    // A worker makes a stack only if neither its own cache nor the shared cache has one of the
+    // wanted size. Where all stacks have one size, the surplus is the idle stacks in the caches of
+    // the other workers, at most 16 for each.
+    std::size_t stacks_made = 0;
 };
 
 } // namespace sennit

@@ -16,6 +16,20 @@ PARTS = {
 }  # sizes are rounded up
 UTS_NODES = {"T1": 4130071, "T3": 4112897, "TT": 3987}  # T1, T3: published with UTS
 
+NUMBERS_BELOW_SIZE = {  # their sum
+    "skynet-channel",
+    "skynet-rendezvous",
+    "skynet-receive",
+    "channel-rendezvous",
+    "channel-buffered",
+    "select-two",
+    "fiber-create-block",
+    "pool-0",
+    "pool-200ns",
+    "pool-1us",
+    "pool-5us",
+}
+
 
 # Of the Savina suite
 EACH = {
@@ -110,7 +124,7 @@ def expected(workload: str, size: str) -> int:
         return leaves * (leaves - 1) // 2
     if workload == "nqueens":
         return QUEENS[n]
-    if workload in ("skynet-channel", "channel-rendezvous", "channel-buffered", "select-two"):
+    if workload in NUMBERS_BELOW_SIZE:
         return n * (n - 1) // 2
     if workload == "thread-ring":
         return n % RING + 1

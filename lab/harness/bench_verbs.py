@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from . import compare, overhead, page, progress, publish, report, seed_measure
+from . import compare, overhead, page, progress, publish, report, scaling, seed_measure
 from .bench import (
     CELL_BUDGET,
     FULL_CELL_BUDGET,
@@ -97,6 +97,8 @@ def _begin(given: Namespace) -> tuple[Run, Plan, dict, Path]:
         "time_limit_seconds": plan.time_limit,
     }
     run = Run()
+    if given.scaling:
+        run, plan, about[scaling.ROWS] = scaling.begin(given)
     if given.every_row:
         about[seed_measure.ROWS] = "measured"
         run.cells = list(cells_of(plan))
@@ -121,6 +123,8 @@ def bench(given: Namespace) -> int:
         write = report.checkpoint(run, plan, about, folder, builder.versions)
         if about.get(seed_measure.ROWS):
             seed_measure.run_rows(plan, builder, run, write)
+        elif about.get(scaling.ROWS):
+            run_plan(plan, scaling.Counting(builder), run, write)
         else:
             run_plan(plan, builder, run, write)
     except (KeyboardInterrupt, SystemExit):
@@ -147,8 +151,13 @@ def _tell(run: Run, plan: Plan, about: dict, folder: Path) -> None:
             error.errno, error.strerror, error.filename or str(folder)
         ) from None  # a full disk names no file
     finally:
-        say(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))
+        if about.get(scaling.ROWS):
+            say(scaling.plain(run, about))
+        else:
+            say(plain(Results(run.cells), shutil.get_terminal_size((160, 0)).columns))
     say(f"\nwritten: {folder}/RESULTS.md, RESULTS.csv, RESULTS.json, RESULTS.html, SEED-TABLES.md")
+    if about.get(scaling.ROWS):
+        say(f"written: {', '.join(scaling.write_page(run, about, folder))}")
 
 
 # action -> (opens the files that it takes, acts)

@@ -44,6 +44,14 @@ def _number(found: dict, key: str) -> float:
     return value
 
 
+def _counters(found: dict) -> dict[str, float]:
+    """The scheduling counters of the run: empty if the program has none or was not asked."""
+    counters = found.get("counters", {})
+    if not isinstance(counters, dict):
+        raise ValueError("counters")
+    return {key: _number(counters, key) for key in counters}
+
+
 def run_once(
     command: list[str],
     runtime: str,
@@ -78,6 +86,7 @@ def run_once(
         numbers |= {
             key: _number(found, key) for key in ("seconds", "tasks", "peak_rss_kib", "cpu_seconds")
         }
+        counters = _counters(found)
         if not 1e-9 <= numbers["seconds"] < 1e6 or not numbers["tasks"]:
             raise ValueError("nothing was done, or in no time")
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
@@ -93,6 +102,7 @@ def run_once(
         "answer": answer,
         "ok": right,
         **numbers,
+        **({"counters": counters} if counters else {}),
         "voluntary_switches": outcome.voluntary_switches,
         "involuntary_switches": outcome.involuntary_switches,
     }

@@ -17,12 +17,14 @@ from .catalogue import (
     workloads_named,
 )
 from .limits import BENCH_TIME_LIMIT, QUICK_TIME_LIMIT, TIME_LIMIT
+from .scaling_rows import THREADS, chosen, rows
 
 FEWEST = 6  # samples that a 95 % interval of a median takes
 BUDGET, QUICK_BUDGET = (
     720.0,
     600.0,
 )  # seconds of a whole run that is not full, from its first run on
+SCALING_TIME_LIMIT, SCALING_BUDGET = 10.0, 840.0  # seconds of a run, and of all runs
 WITH_RESUME = {
     "verb",
     "action",
@@ -111,6 +113,9 @@ def _check_bench(given: Namespace) -> None:
                 f"it does not go with {others[0]}"
             )
         return
+    if given.scaling:
+        _check_scaling(given)
+        return
     given.every_row = (
         given.full and not given.quick and given.workloads is None and given.runtimes is None
     )
@@ -127,6 +132,28 @@ def _check_bench(given: Namespace) -> None:
     given.time_limit = seconds(given.time_limit or str(usual_limit))
     usual = QUICK_BUDGET if given.quick else None if given.full else BUDGET
     given.budget = minutes(given.budget) if given.budget else usual
+    given.compiler = compiler_named(given.compiler)
+
+
+def _check_scaling(given: Namespace) -> None:
+    if given.full:
+        raise UsageError("--scaling does not go with --full")
+    given.every_row = False
+    if given.workloads is not None:
+        given.workloads = workloads_named(given.workloads)
+    else:
+        given.workloads = list(dict.fromkeys(row.workload for row in rows()))
+    if given.runtimes is not None:
+        given.runtimes = runtimes_named(given.runtimes, given.workloads)
+    else:
+        given.runtimes = list(dict.fromkeys(row.runtime for row in rows()))
+    if not chosen(given.workloads, given.runtimes):
+        raise UsageError("lab/scaling.toml has none of these workloads in one of these runtimes")
+    _threads(given, list(THREADS))
+    given.threads = sorted({1, *given.threads})  # The ratios are those to one worker.
+    _shared(given)
+    given.time_limit = seconds(given.time_limit or str(SCALING_TIME_LIMIT))
+    given.budget = minutes(given.budget) if given.budget else SCALING_BUDGET
     given.compiler = compiler_named(given.compiler)
 
 

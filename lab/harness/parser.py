@@ -92,6 +92,11 @@ def _bench(parser: Parser) -> None:
         help="every number of threads, the workload uts, and every row of the seed tables; "
         "installs all peers first",
     )
+    parser.add_argument(
+        "--scaling",
+        action="store_true",
+        help="the rows of lab/scaling.toml with 1, 2, 4 and 8 workers; writes docs/scaling.md",
+    )
     parser.add_argument("--workloads", metavar="A,B", help=f"{WORKLOADS} (default: the main job)")
     parser.add_argument(
         "--runtimes", metavar="A,B", help="only these runtimes (default: every runtime found)"
@@ -109,12 +114,13 @@ def _bench(parser: Parser) -> None:
     parser.add_argument(
         "--time-limit",
         metavar="S",
-        help="seconds for one run (default: 15; 30 with --full, 10 with --quick)",
+        help="seconds for one run (default: 15; 30 with --full, 10 with --quick or --scaling)",
     )
     parser.add_argument(
         "--budget",
         metavar="MIN",
-        help="minutes after which no run begins (default: 12; none with --full, 10 with --quick)",
+        help="minutes after which no run begins "
+        "(default: 12; none with --full, 10 with --quick, 14 with --scaling)",
     )
     parser.add_argument(
         "--pin", action="store_true", help="give each run as many CPUs as it has workers"
@@ -293,6 +299,7 @@ VERBS: dict[str, Verb] = {
         ".csv, .json and .html below build/results.",
         "  ./sennit bench --quick\n"
         "  ./sennit bench --workloads fibers --runtimes sennit-fiber,go --threads 1,2\n"
+        "  ./sennit bench --scaling\n"
         "  ./sennit bench --resume",
     ),
     "test": (

@@ -4,6 +4,7 @@
 // forks, and `fibers/main.hpp` those of fibers.
 #pragma once
 
+#include "counters.hpp"
 #include "runtime_base.hpp"
 
 #include <sys/resource.h>
@@ -70,16 +71,17 @@ template <class R, class W>
 int measure(const W& workload, unsigned threads) {
     R runtime = runtime_for<R, W>(threads);
     if (!std::getenv("LAB_NO_WARMUP")) enter(runtime, workload);
+    const counted_run counters(runtime);
     const double cpu = cpu_seconds();
     const auto start = std::chrono::steady_clock::now();
     const std::int64_t answer = enter(runtime, workload);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     std::printf("{\"answer\": %lld, \"expected\": %lld, \"seconds\": %.9f, \"cpu_seconds\": %.6f, "
                 "\"tasks\": %lld, "
-                "\"peak_rss_kib\": %ld%s}\n",
+                "\"peak_rss_kib\": %ld%s%s}\n",
                 static_cast<long long>(answer), static_cast<long long>(workload.expected()),
                 seconds.count(), cpu_seconds() - cpu, static_cast<long long>(workload.tasks()),
-                peak_rss_kib(), extra_of(workload).c_str());
+                peak_rss_kib(), extra_of(workload).c_str(), counters.text().c_str());
     return answer == workload.expected() ? 0 : 1;
 }
 

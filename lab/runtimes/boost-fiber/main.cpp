@@ -14,6 +14,7 @@
 
 #include "actors/fiber_servants.hpp"
 #include "fibers/main.hpp"
+#include "fibers/scaling.hpp"
 
 #include <boost/fiber/all.hpp>
 
@@ -117,7 +118,10 @@ struct with_boost_fiber : boost_threads<16 * 1024> {
 };
 
 struct fibers_of_boost : boost_threads<8 * 1024> {
-    explicit fibers_of_boost(unsigned count) : boost_threads(count, true) {}
+    // LAB_BOOST_IDLE=spin: threads without work search for some without a pause. A thread that
+    // sleeps is woken for a fiber of its own only, so it steals nothing.
+    explicit fibers_of_boost(unsigned count)
+        : boost_threads(count, std::getenv("LAB_BOOST_IDLE") == nullptr) {}
 
     using fiber = fibers::fiber;
     template <class F>
@@ -164,5 +168,6 @@ struct fibers_of_boost : boost_threads<8 * 1024> {
 
 int main(int argc, char** argv) {
     return lab::program<lab::forks<with_boost_fiber>, lab::fibers<fibers_of_boost>,
-                        lab::fiber_servants<fibers_of_boost>>(argc, argv);
+                        lab::scaling<fibers_of_boost>, lab::fiber_servants<fibers_of_boost>>(argc,
+                                                                                             argv);
 }

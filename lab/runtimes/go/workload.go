@@ -41,6 +41,17 @@ var workloads = map[string]func(size string) (workload, error){
 	"locality-share":     counted(func(n int64) int64 { return locality(n, true) }),
 	"transfer":           counted(transfer),
 
+	"skynet-rendezvous":  newSkynetRendezvous,
+	"skynet-receive":     newSkynetChannel, // It receives, and waits for nothing else.
+	"pairs":              counted(pairs),
+	"mutex-each":         counted(mutexEach),
+	"channel-each":       counted(channelEach),
+	"fiber-create-block": summed(fiberCreateBlock),
+	"pool-0":             pooled(0),
+	"pool-200ns":         pooled(100),
+	"pool-1us":           pooled(500),
+	"pool-5us":           pooled(2500),
+
 	"thread-ring":          messages(1, lastOfRing, threadRing),
 	"parallel-thread-ring": messages(ringActors, asMany, parallelThreadRing),
 	"ping-pong":            counted(pingPong),

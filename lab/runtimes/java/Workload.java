@@ -28,6 +28,9 @@ record Workload(LongSupplier run, long expected, long tasks, Supplier<String> ex
         if (found == null && forks instanceof VirtualThreads) {
             found = Actors.named(name, size);
         }
+        if (found == null && forks instanceof VirtualThreads) {
+            found = Scaling.named(name, size);
+        }
         if (found == null) {
             throw new IllegalArgumentException("unknown workload '" + name + "'");
         }

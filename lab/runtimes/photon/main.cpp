@@ -9,6 +9,7 @@
 // one vcpu, runs immediately (`thread_yield_to`, as in the library's own work pool). It has then
 // often ended before it is joined, and a tree is walked depth first.
 #include "fibers/main.hpp"
+#include "fibers/scaling.hpp"
 
 #include <photon/common/alog.h>
 #include <photon/common/lockfree_queue.h>
@@ -202,5 +203,5 @@ private:
 } // namespace
 
 int main(int argc, char** argv) {
-    return lab::program<lab::fibers<fibers_of_photon>>(argc, argv);
+    return lab::program<lab::fibers<fibers_of_photon>, lab::scaling<fibers_of_photon>>(argc, argv);
 }

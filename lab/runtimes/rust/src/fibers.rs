@@ -29,6 +29,23 @@ pub const WORK_TOKENS: u64 = 64;
 pub const MIXED_RINGS: u64 = 20;
 pub const SMALLEST_FACTOR: u64 = 20_483;
 
+/// The pairs of `pairs`; the fibers of `pool-0`, `pool-1us`, ..., and the room of their channels.
+pub const PAIRS: u64 = 64;
+pub const POOL: u64 = 8;
+pub const JOBS_IN_CHANNEL: usize = 128;
+
+/// The work of a job of a pool: 2 ns a step at 3 GHz, six instructions, each of which waits for the
+/// one before it. Returns the number of the job, since the state never becomes 0.
+pub fn work(job: u64, steps: u64) -> u64 {
+    let mut state = job + 1;
+    for _ in 0..steps {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+    }
+    job + u64::from(state == 0)
+}
+
 /// The time that a sleeper of `sleepers` sleeps, equal in every runtime: up to 100 ms, spread by a
 /// multiplicative hash.
 pub fn nap(sleeper: u64) -> Duration {
@@ -77,10 +94,14 @@ pub fn parts(n: u64, parts: u64) -> u64 {
 fn known(workload: &str, n: u64) -> (u64, u64) {
     let rounded = |count| (parts(n, count) * count, parts(n, count) * count);
     match workload {
-        "skynet-channel" | "skynet-actor" => (n * (n - 1) / 2, (10 * n - 1) / 9),
+        "skynet-channel" | "skynet-actor" | "skynet-rendezvous" | "skynet-receive" => {
+            (n * (n - 1) / 2, (10 * n - 1) / 9)
+        }
         "channel-rendezvous" | "channel-buffered" | "select-two" | "counting-actor" => {
             (n * (n - 1) / 2, n)
         }
+        "fiber-create-block" | "pool-0" | "pool-200ns" => (n * (n - 1) / 2, n),
+        "pool-1us" | "pool-5us" => (n * (n - 1) / 2, n),
         "thread-ring" => (n % RING + 1, n),
         "parallel-thread-ring" => rounded(RING),
         "fan-in" => rounded(SENDERS),

@@ -2,6 +2,9 @@
 //! may: a coroutine with a stack of its own for each fiber, and its unbounded `mpsc` as channel. A
 //! semaphore of credit bounds a channel.
 
+#[path = "may/scaling.rs"]
+mod scaling;
+
 use lab::fibers::{main as program, nap, share, Fibers};
 use may::coroutine::{self, JoinHandle};
 use may::sync::{mpsc, Condvar, Mutex, Semphore};
@@ -10,7 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
 use std::time::Duration;
 
-struct May;
+struct May {
+    workers: u64,
+}
 
 /// The size of each stack in words: 16 KiB, as in Sennit's program where very many fibers block.
 const STACK_WORDS: usize = 2048;
@@ -175,10 +180,19 @@ fn crew(n: u64, wait: fn(&Semphore) -> bool) -> u64 {
 impl Fibers for May {
     fn start(threads: usize) -> May {
         may::config().set_workers(threads);
-        May
+        May { workers: threads as u64 }
     }
 
     fn run(&self, workload: &str, n: u64) -> Option<u64> {
+        let workers = self.workers;
+        let of_each: Option<fn(u64, u64) -> u64> = match workload {
+            "mutex-each" => Some(scaling::mutex_each),
+            "channel-each" => Some(scaling::channel_each),
+            _ => None,
+        };
+        if let Some(job) = of_each {
+            return Some(start(move || job(n, workers)).join().unwrap());
+        }
         let job: fn(u64) -> u64 = match workload {
             "skynet-channel" => skynet,
             "fiber-yield" => yields,
@@ -191,6 +205,14 @@ impl Fibers for May {
             "condition" => turns,
             "sleepers" => slept,
             "timers-cancelled" => timers_cancelled,
+            "skynet-rendezvous" => scaling::skynet_rendezvous,
+            "skynet-receive" => skynet, // It receives, and joins nothing.
+            "pairs" => scaling::pairs,
+            "fiber-create-block" => scaling::create_block,
+            "pool-0" => |n| scaling::pool(n, 0),
+            "pool-200ns" => |n| scaling::pool(n, 100),
+            "pool-1us" => |n| scaling::pool(n, 500),
+            "pool-5us" => |n| scaling::pool(n, 2500),
             _ => return None,
         };
         Some(start(move || job(n)).join().unwrap())

@@ -3,6 +3,9 @@
 //! sender waits for an answer to each message, as in Erlang's port. It has no condition variable:
 //! `Notify` wakes a waiting task, or the next task that waits.
 
+#[path = "tokio/scaling.rs"]
+mod scaling;
+
 use lab::fibers::{main as program, nap, share, Fibers, Lateness};
 use std::future::{poll_fn, Future};
 use std::process::ExitCode;
@@ -271,6 +274,16 @@ impl Fibers for Tokio {
             "timer-lateness" => self.runtime.spawn(timer_lateness(n, self.late.clone())),
             "timers-cancelled" => self.runtime.spawn(timers_cancelled(n)),
             "select-two" => self.runtime.spawn(select_two(n)),
+            "skynet-rendezvous" => self.runtime.spawn(scaling::skynet_rendezvous(n)),
+            "skynet-receive" => self.runtime.spawn(skynet(n)), // It receives, and joins nothing.
+            "pairs" => self.runtime.spawn(scaling::pairs(n)),
+            "mutex-each" => self.runtime.spawn(scaling::mutex_each(n)),
+            "channel-each" => self.runtime.spawn(scaling::channel_each(n)),
+            "fiber-create-block" => self.runtime.spawn(scaling::create_block(n)),
+            "pool-0" => self.runtime.spawn(scaling::pool(n, 0)),
+            "pool-200ns" => self.runtime.spawn(scaling::pool(n, 100)),
+            "pool-1us" => self.runtime.spawn(scaling::pool(n, 500)),
+            "pool-5us" => self.runtime.spawn(scaling::pool(n, 2500)),
             _ => return None,
         };
         Some(self.runtime.block_on(task).unwrap())
