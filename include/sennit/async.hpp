@@ -16,6 +16,7 @@
 // and fiber are one block of small memory.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/here.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/future.hpp"
@@ -79,6 +80,24 @@ template <class F, class... A>
 [[gnu::always_inline]] inline auto spawn(F&& function, A&&... arguments) {
     return detail::async_from(sched::here(), launch::enqueue, std::forward<F>(function),
                               std::forward<A>(arguments)...);
+}
+
+// Explains a call that the other overloads refuse.
+template <class F, class... A>
+base::refused_call async(F&&, A&&...) {
+    static_assert(base::refused<F>,
+                  "sennit: async calls the function with copies of the arguments, and the function "
+                  "does not take these; use std::ref for a reference, or capture the arguments in "
+                  "a lambda");
+    return {};
+}
+template <class F, class... A>
+base::refused_call spawn(F&&, A&&...) {
+    static_assert(base::refused<F>,
+                  "sennit: spawn calls the function with copies of the arguments, and the function "
+                  "does not take these; use std::ref for a reference, or capture the arguments in "
+                  "a lambda");
+    return {};
 }
 
 } // namespace sennit

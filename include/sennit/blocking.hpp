@@ -19,6 +19,7 @@
 // immediately.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/base/result.hpp"
 #include "sennit/detail/core/blocking.hpp"
 
@@ -30,6 +31,7 @@ namespace sennit {
 // Calls `function()`, blocks the caller until it has returned, and returns its result or rethrows
 // its exception.
 template <class F>
+    requires std::is_invocable_v<F&>
 std::invoke_result_t<F&> blocking(F&& function) {
     struct call {
         std::remove_reference_t<F>& function;
@@ -41,6 +43,13 @@ std::invoke_result_t<F&> blocking(F&& function) {
     } work{function, {}};
     if (!sched::run_blocking(&call::go, &work)) return std::invoke(function);
     return work.result.take();
+}
+// Explains a call that the other overload refuses.
+template <class F>
+base::refused_call blocking(F&&) {
+    static_assert(base::refused<F>, "sennit: blocking calls the function without arguments; "
+                                    "capture the arguments in a lambda");
+    return {};
 }
 
 } // namespace sennit

@@ -54,6 +54,7 @@ public:
     // Waits until `done()` returns true. `done` is called with the lock held.
     template <class Lock, class Predicate>
     void wait(Lock& lock, Predicate done) {
+        check_predicate<Predicate>();
         while (!done()) wait(lock);
     }
     // Waits until a notification or the deadline, and returns no_timeout or timeout. Throws like
@@ -71,6 +72,7 @@ public:
     template <class Lock, class Clock, class Duration, class Predicate>
     bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& when,
                     Predicate done) {
+        check_predicate<Predicate>();
         while (!done())
             if (wait_until(lock, when) == cv_status::timeout) return done();
         return true;
@@ -163,6 +165,10 @@ private:
     template <class Lock>
     [[gnu::always_inline]] sched::wake_reason wait_once(Lock& lock, std::int64_t deadline_ns,
                                                         const std::stop_token& stop) {
+        static_assert(
+            requires(Lock& held) { held.lock(), held.unlock(); },
+            "sennit: a condition variable waits with a lock that has lock() and unlock(), "
+            "such as std::unique_lock<sennit::mutex>");
         const sched::wait_options options{
             .deadline_ns = deadline_ns, .what = "condition_variable", .on = this};
         if constexpr (std::is_same_v<Lock, std::unique_lock<mutex>>)
@@ -191,8 +197,17 @@ private:
         }
     }
 
+    template <class Predicate>
+    static consteval void check_predicate() {
+        static_assert(
+            requires(Predicate& done) { !done(); },
+            "sennit: a condition variable's wait calls the predicate without arguments, "
+            "and its result must be a condition; capture the arguments in a lambda");
+    }
+
     template <class Lock, class Predicate>
     bool wait_with(Lock& lock, std::stop_token stop, std::int64_t deadline_ns, Predicate& done) {
+        check_predicate<Predicate>();
         while (!done()) {
             if (stop.stop_requested()) return false;
             const sched::wake_reason why = wait_once(lock, deadline_ns, stop);

@@ -236,8 +236,20 @@ private:
         static constexpr detail::coroutine_type type{&run, &destroy};
     };
 
+    template <class F>
+    static consteval bool is_body() {
+        if constexpr (std::is_void_v<In>)
+            return std::is_invocable_r_v<Out, F&, suspender<In, Out>&>;
+        else
+            return std::is_invocable_r_v<Out, F&, suspender<In, Out>&, In>;
+    }
+
     template <class Block, class F, class... How>
     static detail::coroutine_frame* make(F&& body, const How&... how) {
+        static_assert(
+            is_body<std::decay_t<F>>(),
+            "sennit: a coroutine's body is called with a sennit::suspender<In, Out>&, and "
+            "with the first value if In is not void; its result must convert to Out");
         static_assert(alignof(Block) <= 16,
                       "sennit: a coroutine's body must not be aligned to more than 16 bytes");
         void* memory = sched::take_memory(sizeof(Block));

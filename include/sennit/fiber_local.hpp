@@ -28,7 +28,8 @@ namespace sennit {
 
 template <class T>
 class fiber_local {
-    static_assert(std::is_object_v<T>);
+    static_assert(std::is_object_v<T>, "sennit: a fiber_local holds an object; use a pointer for "
+                                       "a reference");
 
 public:
     // Creates a variable whose values are value-initialised.

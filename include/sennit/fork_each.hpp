@@ -22,6 +22,7 @@
 // only allocation is the vector of results.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/fork_join.hpp"
 
 #include <array>
@@ -186,6 +187,16 @@ std::vector<R> fork_vector(std::size_t count, F& function) {
     return results;
 }
 
+// The calls that fork_each accepts.
+template <class Count, class F, class... Out>
+concept forks_indices =
+    std::convertible_to<Count, std::size_t> && std::invocable<F&, std::size_t> &&
+    sizeof...(Out) <= 1 && (std::random_access_iterator<std::decay_t<Out>> && ...);
+template <class Range, class F, class... Out>
+concept forks_range =
+    sizeof...(Out) == 0 && std::ranges::random_access_range<Range> &&
+    std::ranges::sized_range<Range> && std::invocable<F&, std::ranges::range_reference_t<Range>>;
+
 } // namespace detail
 
 // Calls `function(i)` for 0 <= i < count and writes the result to `out[i]`. Blocks until all calls
@@ -242,6 +253,35 @@ auto fork_each(Range&& range, F&& function) {
         [&](std::size_t i) -> std::invoke_result_t<F&, std::ranges::range_reference_t<Range>> {
             return std::invoke(function, begin[static_cast<difference>(i)]);
         });
+}
+
+// Explains a call that the other overloads refuse.
+template <std::size_t Count, class F>
+base::refused_call fork_each(F&&) {
+    static_assert(base::refused<F>, "sennit: fork_each<Count> calls the function with an index; "
+                                    "give it one parameter of type std::size_t");
+    return {};
+}
+template <class Elements, class F, class... Out>
+    requires(!detail::forks_indices<Elements, F, Out...> &&
+             !detail::forks_range<Elements, F, Out...>)
+base::refused_call fork_each(Elements&&, F&&, Out&&...) {
+    constexpr bool counts = std::convertible_to<Elements, std::size_t>;
+    constexpr bool ranges =
+        std::ranges::random_access_range<Elements> && std::ranges::sized_range<Elements>;
+    static_assert(counts || ranges || base::refused<F>,
+                  "sennit: fork_each needs random access to the elements, and their number; copy "
+                  "them into a std::vector, or spawn a child for each of them in a sennit::scope");
+    static_assert(!counts || std::invocable<F&, std::size_t> || base::refused<F>,
+                  "sennit: fork_each calls the function with an index; give it one parameter of "
+                  "type std::size_t");
+    static_assert(!counts || !std::invocable<F&, std::size_t> || base::refused<F>,
+                  "sennit: fork_each(count, function, out) writes the results to a random access "
+                  "iterator; pass the begin of a std::vector that has the size");
+    static_assert(counts || !ranges || base::refused<F>,
+                  "sennit: fork_each calls the function with one element of the range; give it one "
+                  "parameter of that type");
+    return {};
 }
 
 } // namespace sennit

@@ -32,6 +32,7 @@
 // bytes and includes it. Larger closures are called where they are.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/base/result.hpp"
 #include "sennit/detail/core/fork_stack.hpp"
 #include "sennit/runtime.hpp"
@@ -278,6 +279,16 @@ template <class... F>
         (void)detail::fork_all(functions...);
     else
         return detail::fork_all(functions...);
+}
+// Explains a call that the other overload refuses.
+template <class... F>
+base::refused_call fork_join(F&&...) {
+    static_assert(sizeof...(F) >= 2 || base::refused<F...>,
+                  "sennit: fork_join runs two or more functions; call a single function directly");
+    static_assert(sizeof...(F) < 2 || base::refused<F...>,
+                  "sennit: fork_join calls each function without arguments; capture the arguments "
+                  "in a lambda");
+    return {};
 }
 
 } // namespace sennit

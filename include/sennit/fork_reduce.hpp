@@ -16,6 +16,7 @@
 // Cost of a child that is not stolen: about 1 ns, without allocation.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/fork_each.hpp"
 
 #include <concepts>
@@ -112,6 +113,13 @@ template <class T, class Reduce, class F>
         [&] { return reduce_indices<T, Reduce, F>(what, std::move(value), 0, count); });
 }
 
+template <class T, class F>
+concept index_transform = std::invocable<F&, std::size_t> &&
+                          std::convertible_to<std::invoke_result_t<F&, std::size_t>, T>;
+template <class T, class F>
+concept reduction_to =
+    std::invocable<F&, T, T> && std::convertible_to<std::invoke_result_t<F&, T, T>, T>;
+
 } // namespace detail
 
 // Returns reduce(…reduce(reduce(init, transform(0)), transform(1))…, transform(count - 1)), with a
@@ -119,14 +127,24 @@ template <class T, class Reduce, class F>
 // first. `T` must be move-constructible and assignable. Blocks until all calls have ended. Throws
 // the exception of the lowest range in which `transform` or `reduce` threw.
 template <class T, class Reduce, class F>
-    requires std::invocable<F&, std::size_t> &&
-             std::convertible_to<std::invoke_result_t<F&, std::size_t>, T>
+    requires detail::index_transform<T, F> && detail::reduction_to<T, Reduce>
 T fork_reduce(std::size_t count, T init, Reduce&& reduce, F&& transform) {
     // Dead ends are the most frequent nodes of many searches.
     if (count == 0) return init;
     detail::reduction<T, std::remove_reference_t<Reduce>, std::remove_reference_t<F>> what{
         reduce, transform};
     return detail::reduce_count(what, std::move(init), count);
+}
+// Explains a call that the other overload refuses.
+template <class T, class Reduce, class F>
+base::refused_call fork_reduce(std::size_t, T, Reduce&&, F&&) {
+    static_assert(detail::reduction_to<T, Reduce> || base::refused<T>,
+                  "sennit: fork_reduce joins two values of init's type by `reduce`, and its result "
+                  "must convert to that type; give init the type of the result");
+    static_assert(detail::index_transform<T, F> || base::refused<T>,
+                  "sennit: fork_reduce calls `transform` with a std::size_t, and its result must "
+                  "convert to init's type; give init the type of the result");
+    return {};
 }
 
 } // namespace sennit

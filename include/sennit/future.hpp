@@ -40,6 +40,7 @@
 #pragma once
 
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/deadline.hpp"
 #include "sennit/detail/core/here.hpp"
 #include "sennit/detail/core/wait.hpp"
@@ -165,6 +166,14 @@ public:
     [[gnu::always_inline]] auto then(F&& function) {
         return base::continued(sched::here(), *this, std::forward<F>(function));
     }
+    // Explains a call that the other overload refuses.
+    template <class F>
+    sennit::base::refused_call then(F&&) {
+        static_assert(sennit::base::refused<F>,
+                      "sennit: future::then calls the function with the future, which is ready; "
+                      "give it one parameter of type sennit::future<T>");
+        return {};
+    }
 
     // Moves the state into a shared_future.
     shared_future<T> share() noexcept { return shared_future<T>(std::move(*this)); }
@@ -205,6 +214,14 @@ public:
     [[gnu::always_inline]] auto then(F&& function) const {
         shared_future copy = *this;
         return base::continued(sched::here(), copy, std::forward<F>(function));
+    }
+    // Explains a call that the other overload refuses.
+    template <class F>
+    sennit::base::refused_call then(F&&) const {
+        static_assert(sennit::base::refused<F>,
+                      "sennit: shared_future::then calls the function with a copy of the future, "
+                      "which is ready; give it one parameter of type sennit::shared_future<T>");
+        return {};
     }
 };
 

@@ -36,6 +36,7 @@
 // scheduling over sets).
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/deadline.hpp"
 #include "sennit/monitor/condition.hpp"
 #include "sennit/monitor/core.hpp"
@@ -157,7 +158,7 @@ struct entrance {
 // Enters all monitors, at most 8, and returns the scope. Blocks until the caller is inside all of
 // them. Does not throw.
 template <std::derived_from<monitor>... M>
-    requires(sizeof...(M) > 0 && sizeof...(M) <= detail::most_monitors)
+    requires(sizeof...(M) > 0 && sizeof...(M) <= detail::max_monitors)
 [[nodiscard]] inside<sizeof...(M)> enter(M&... monitors) noexcept {
     return detail::entrance::into(nullptr, monitors...);
 }
@@ -166,11 +167,25 @@ template <std::derived_from<monitor>... M>
 // function whose first parameters are all of the monitors. Blocks until the caller is inside all of
 // them. Does not throw.
 template <auto Member, std::derived_from<monitor>... M>
-    requires(sizeof...(M) > 0 && sizeof...(M) <= detail::most_monitors)
+    requires(sizeof...(M) > 0 && sizeof...(M) <= detail::max_monitors)
 [[nodiscard]] inside<sizeof...(M)> enter(M&... monitors) noexcept {
     static_assert(detail::is_call_on<decltype(Member), M...>,
                   "sennit: not a function of these monitors");
     return detail::entrance::into(&detail::key_of_member<Member>, monitors...);
+}
+// Explains a call that the other overloads refuse.
+template <class... M>
+base::refused_call enter(M&...) noexcept {
+    static_assert((std::derived_from<M, monitor> && ...) || base::refused<M...>,
+                  "sennit: enter takes objects whose classes derive from sennit::monitor; wrap "
+                  "others in sennit::monitored");
+    static_assert(!(std::derived_from<M, monitor> && ...) || base::refused<M...>,
+                  "sennit: enter takes from 1 to 8 monitors");
+    return {};
+}
+template <auto Member, class... M>
+base::refused_call enter(M&... monitors) noexcept {
+    return enter(monitors...);
 }
 // Call it first in the destructor of a class that derives from monitor. It blocks until all tasks
 // that are inside or arrived earlier have left. accept_destructor accepts it.
@@ -184,7 +199,7 @@ template <auto Member, std::derived_from<monitor>... M>
 // The clauses of waitfor. accept accepts a call of `Member` on exactly these monitors; `.then(f)`
 // sets the function that runs after the call.
 template <auto Member, std::derived_from<monitor>... M>
-    requires(sizeof...(M) > 0 && sizeof...(M) <= detail::most_monitors)
+    requires(sizeof...(M) > 0 && sizeof...(M) <= detail::max_monitors)
 detail::clause_with<> accept(M&... monitors) noexcept {
     static_assert(detail::is_call_on<decltype(Member), M...>,
                   "sennit: not a function of these monitors");

@@ -34,6 +34,9 @@ public:
     // is inside.
     template <class F>
     decltype(auto) with(F&& function) {
+        static_assert(std::is_invocable_v<F, T&>,
+                      "sennit: monitored::with calls the function with the object; give it one "
+                      "parameter of type T&");
         const auto in = enter(*this);
         return std::invoke(std::forward<F>(function), *value_);
     }

@@ -28,6 +28,7 @@
 #pragma once
 
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/here.hpp"
 #include "sennit/detail/core/wait.hpp"
@@ -69,6 +70,18 @@ public:
                  std::invocable<std::decay_t<F>&, std::stop_token>
     [[gnu::always_inline]] void start(const fiber_attributes& how, F&& function) {
         start_from(sched::here(), &how, std::forward<F>(function));
+    }
+    // Explains a call that the other overloads refuse.
+    template <class F>
+    base::refused_call start(F&&) {
+        static_assert(base::refused<F>,
+                      "sennit: nursery::start calls the function without arguments, or with a "
+                      "std::stop_token; capture other arguments in a lambda");
+        return {};
+    }
+    template <class F>
+    base::refused_call start(const fiber_attributes&, F&& function) {
+        return start(std::forward<F>(function));
     }
 
     // Blocks until all children have ended, then reports how they ended:

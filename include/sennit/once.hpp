@@ -45,6 +45,9 @@ private:
 // load when the flag is done.
 template <class F, class... A>
 void call_once(once_flag& flag, F&& function, A&&... arguments) {
+    static_assert(std::is_invocable_v<F, A...>,
+                  "sennit: call_once calls the function with the arguments, and the function does "
+                  "not take these");
     if (flag.is_done() || !flag.begin()) return;
     struct ending {
         once_flag& flag;

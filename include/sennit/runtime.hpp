@@ -17,6 +17,7 @@
 // creates works; so does the child's default runtime.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/base/result.hpp"
 #include "sennit/detail/core/one_shot.hpp"
 #include "sennit/detail/core/runnable.hpp"
@@ -61,12 +62,20 @@ public:
     // this runtime it is a plain call. Throws std::system_error in a child of fork(). Cost: a few
     // microseconds, the wake-up of a sleeping worker.
     template <class F>
+        requires std::is_invocable_v<F&>
     std::invoke_result_t<F&> run(F&& function) {
         if (inside()) return std::invoke(function);
         job<std::remove_reference_t<F>> work(function);
         submit(work);
         work.done.wait("runtime::run");
         return work.result.take();
+    }
+    // Explains a call that the other overload refuses.
+    template <class F>
+    base::refused_call run(F&&) {
+        static_assert(base::refused<F>, "sennit: runtime::run calls the function without "
+                                        "arguments; capture the arguments in a lambda");
+        return {};
     }
 
     // Returns the number of workers that the constructor or the last resize asked for.

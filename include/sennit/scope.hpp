@@ -25,6 +25,7 @@
 // through the worker's queue, about 50 ns.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/fork_stack.hpp"
 #include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/verbs.hpp"
@@ -68,6 +69,13 @@ public:
             }
         }
         add(*new in_queue<closure>(*this, std::forward<F>(function)));
+    }
+    // Explains a call that the other overload refuses.
+    template <class F>
+    base::refused_call spawn(F&&) {
+        static_assert(base::refused<F>, "sennit: scope::spawn calls the function without "
+                                        "arguments; capture the arguments in a lambda");
+        return {};
     }
 
     // Blocks until all children have ended, and throws the first exception of a child, if any. The

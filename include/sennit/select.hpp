@@ -71,7 +71,7 @@ public:
     bool by_another_clock = false;
 };
 
-inline constexpr std::size_t most_select_cases = 64;
+inline constexpr std::size_t max_select_cases = 64;
 // Returns the number of the case that has happened. Reports name `what` as the operation in which
 // the caller waits.
 std::size_t run_select(std::span<select_case* const> cases, const char* what = "select");
@@ -179,6 +179,10 @@ private:
 
 template <class F>
 class time_case : public select_case {
+    static_assert(std::invocable<F&>,
+                  "sennit: the function of `after` and `at` takes no arguments; "
+                  "capture what it needs in a lambda");
+
 public:
     time_case(std::int64_t deadline_ns, F function)
         : deadline_ns_(deadline_ns), function_(std::move(function)) {}
@@ -212,6 +216,9 @@ private:
 
 template <class F>
 class stop_case final : public select_case {
+    static_assert(std::invocable<F&>, "sennit: the function of `on_stop` takes no arguments; "
+                                      "capture what it needs in a lambda");
+
 public:
     stop_case(std::stop_token token, F function)
         : token_(std::move(token)), function_(std::move(function)) {}
@@ -240,6 +247,9 @@ private:
 
 template <class F>
 class default_case final : public select_case {
+    static_assert(std::invocable<F&>, "sennit: the function of `otherwise` takes no arguments; "
+                                      "capture what it needs in a lambda");
+
 public:
     explicit default_case(F function) : function_(std::move(function)) {}
     bool is_default() const noexcept override { return true; }
@@ -307,7 +317,8 @@ Case when(bool condition, Case which) {
 // function.
 template <std::derived_from<detail::select_case>... Cases>
 std::size_t select(Cases&&... cases) {
-    static_assert(sizeof...(Cases) > 0 && sizeof...(Cases) <= detail::most_select_cases);
+    static_assert(sizeof...(Cases) > 0 && sizeof...(Cases) <= detail::max_select_cases,
+                  "sennit: select takes from 1 to 64 cases");
     const std::array<detail::select_case*, sizeof...(Cases)> all{&cases...};
     return detail::run_select(all);
 }

@@ -50,7 +50,7 @@ private:
 
 template <std::ptrdiff_t LeastMaxValue = PTRDIFF_MAX>
 class counting_semaphore {
-    static_assert(LeastMaxValue >= 0);
+    static_assert(LeastMaxValue >= 0, "sennit: a semaphore's largest count must not be negative");
 
 public:
     static constexpr std::ptrdiff_t max() noexcept { return LeastMaxValue; }

@@ -64,6 +64,9 @@ private:
         explicit frame(F&& function, const How&... how)
             : body(how..., [function = std::forward<F>(function),
                             this](suspender<void, void>& self) mutable {
+                  static_assert(std::is_invocable_v<std::decay_t<F>&, yielder<T>&>,
+                                "sennit: a stackful_generator's function is called with a "
+                                "sennit::yielder<T>&; give it one parameter of that type");
                   yielder<T> yield(self, place);
                   function(yield);
               }) {}

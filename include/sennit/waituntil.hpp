@@ -34,6 +34,7 @@
 // clause is not needed once the other side of its `or` holds, but it may still happen.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/select.hpp"
 
 #include <array>
@@ -101,12 +102,12 @@ struct wait_plan {
 };
 
 // `clauses` has one place more than the expression has clauses: for `otherwise`, or null. Returns a
-// bit for each clause that has happened; bit `most_select_cases - 1` says that the expression
+// bit for each clause that has happened; bit `max_select_cases - 1` says that the expression
 // holds.
 std::uint64_t run_waituntil(std::span<select_case*> clauses, std::span<const wait_term> terms);
 
 // the last case is `otherwise`
-inline constexpr std::size_t most_wait_clauses = most_select_cases - 1;
+inline constexpr std::size_t max_wait_clauses = max_select_cases - 1;
 
 } // namespace detail
 
@@ -114,13 +115,11 @@ inline constexpr std::size_t most_wait_clauses = most_select_cases - 1;
 class waited {
 public:
     // True if the expression holds; false if `otherwise` happened.
-    explicit operator bool() const noexcept {
-        return (bits_ >> detail::most_wait_clauses & 1) != 0;
-    }
+    explicit operator bool() const noexcept { return (bits_ >> detail::max_wait_clauses & 1) != 0; }
     // Returns true if the clause of this number has happened. Clauses are numbered from 0 in the
     // order of the source text.
     bool happened(std::size_t clause) const noexcept {
-        return clause < detail::most_wait_clauses && (bits_ >> clause & 1) != 0;
+        return clause < detail::max_wait_clauses && (bits_ >> clause & 1) != 0;
     }
 
 private:
@@ -166,7 +165,7 @@ detail::joined<How, L, R> when(bool condition, detail::joined<How, L, R> which) 
 template <detail::wait_expression E>
 waited waituntil(E&& expression) {
     constexpr std::size_t count = detail::clauses_in<std::remove_cvref_t<E>>;
-    static_assert(count <= detail::most_wait_clauses, "sennit: waituntil takes at most 63 clauses");
+    static_assert(count <= detail::max_wait_clauses, "sennit: waituntil takes at most 63 clauses");
     detail::wait_plan<count> plan;
     plan.add(expression);
     return waited(detail::run_waituntil(plan.clauses, plan.terms));
@@ -175,11 +174,19 @@ waited waituntil(E&& expression) {
 template <detail::wait_expression E, class F>
 waited waituntil(E&& expression, detail::default_case<F> fallback) {
     constexpr std::size_t count = detail::clauses_in<std::remove_cvref_t<E>>;
-    static_assert(count <= detail::most_wait_clauses, "sennit: waituntil takes at most 63 clauses");
+    static_assert(count <= detail::max_wait_clauses, "sennit: waituntil takes at most 63 clauses");
     detail::wait_plan<count> plan;
     plan.add(expression);
     plan.clauses[count] = &fallback;
     return waited(detail::run_waituntil(plan.clauses, plan.terms));
+}
+
+// Explains a call that the other overloads refuse.
+template <class E, class... Fallback>
+base::refused_call waituntil(E&&, Fallback&&...) {
+    static_assert(base::refused<E>, "sennit: waituntil takes clauses such as on_pop, on_lock or "
+                                    "after, joined by && and ||, and at most one `otherwise`");
+    return {};
 }
 
 } // namespace sennit

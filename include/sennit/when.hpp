@@ -19,6 +19,7 @@
 // counts.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/exception_list.hpp"
 #include "sennit/future.hpp"
 #include "sennit/promise.hpp"
@@ -166,6 +167,28 @@ typename detail::values_of<T>::type wait_all_values(std::vector<future<T>> futur
         for (future<T>& each : all) values.push_back(each.get());
         return values;
     }
+}
+
+// Explains a call that the other overloads refuse.
+template <class... F>
+base::refused_call when_all(F&&...) {
+    static_assert(base::refused<F...>,
+                  "sennit: when_all takes futures, and a sennit::future only by std::move; pass "
+                  "futures, a std::vector of them, or two iterators");
+    return {};
+}
+template <class... F>
+base::refused_call when_any(F&&...) {
+    static_assert(base::refused<F...>,
+                  "sennit: when_any takes futures, and a sennit::future only by std::move; pass "
+                  "futures, a std::vector of them, or two iterators");
+    return {};
+}
+template <class... F>
+base::refused_call wait_all(const F&...) {
+    static_assert(base::refused<F...>, "sennit: wait_all takes futures; pass futures, a "
+                                       "std::vector of them, or two iterators");
+    return {};
 }
 
 } // namespace sennit

@@ -22,6 +22,7 @@
 #pragma once
 
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/base/result.hpp"
 #include "sennit/detail/core/deadline.hpp"
 #include "sennit/detail/core/time_limit.hpp"
@@ -59,15 +60,32 @@ std::invoke_result_t<F&> with_deadline(std::int64_t deadline_ns, F& function) {
 // Calls `function()` and returns its result, or rethrows its exception. Throws `timed_out` when the
 // limit has ended a call of the function.
 template <class Rep, class Period, class F>
+    requires std::is_invocable_v<F&>
 std::invoke_result_t<F&> with_timeout(const std::chrono::duration<Rep, Period>& duration,
                                       F&& function) {
     return detail::with_deadline(sched::deadline_in(duration), function);
 }
 // Like with_timeout, with a point in time instead of a duration.
 template <class Clock, class Duration, class F>
+    requires std::is_invocable_v<F&>
 std::invoke_result_t<F&> with_deadline(const std::chrono::time_point<Clock, Duration>& when,
                                        F&& function) {
     return detail::with_deadline(sched::deadline_of(when), function);
+}
+// Explain calls that the other overloads refuse.
+template <class Limit, class F>
+base::refused_call with_timeout(const Limit&, F&&) {
+    static_assert(base::refused<F>,
+                  "sennit: with_timeout takes a std::chrono::duration and a function that it calls "
+                  "without arguments; capture the arguments in a lambda");
+    return {};
+}
+template <class Limit, class F>
+base::refused_call with_deadline(const Limit&, F&&) {
+    static_assert(base::refused<F>,
+                  "sennit: with_deadline takes a std::chrono::time_point and a function that it "
+                  "calls without arguments; capture the arguments in a lambda");
+    return {};
 }
 
 } // namespace sennit

@@ -263,13 +263,13 @@ void actor_group::join() {
 }
 
 void actor_group::stop() noexcept {
-    bool somebody = false;
+    bool any = false;
     for (shard& one : shards_) {
         std::lock_guard guard(one.lock);
         one.stopped = true;
-        somebody |= one.living != 0;
+        any |= one.living != 0;
     }
-    if (!somebody) return;
+    if (!any) return;
     sched::mailboxes_of(runtime_).for_each([this](sched::mailbox& box) {
         if (const sched::address who = member(box)) stop_one(who);
     });

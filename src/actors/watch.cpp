@@ -127,14 +127,14 @@ watch_entry::watch_entry(sched::address to, bool both_ways) noexcept
 // behind the messages of the ended actor. The notice of a link is urgent, because the linked actor
 // must not continue to work.
 bool notify_watchers(watch_entry* first, const down& down_message) noexcept {
-    bool somebody = false;
+    bool any = false;
     while (watch_entry* const one = first) {
         first = one->after;
         one->down_message = down_message;
         one->urgent = one->linked;
-        somebody |= sched::deliver_uncounted(one->watcher, *one) == sched::delivery::sent;
+        any |= sched::deliver_uncounted(one->watcher, *one) == sched::delivery::sent;
     }
-    return somebody;
+    return any;
 }
 
 void deliver_early_messages(sched::mailbox& box) noexcept {

@@ -27,7 +27,7 @@ namespace sennit::detail {
 
 namespace {
 
-constexpr std::size_t most = most_select_cases;
+constexpr std::size_t most = max_select_cases;
 
 class selection {
 public:

@@ -81,7 +81,7 @@ std::uint64_t run_waituntil(std::span<select_case*> clauses, std::span<const wai
         if (which == count) return happened;
         happened |= clause_bits{1} << which;
     }
-    return happened | clause_bits{1} << most_wait_clauses;
+    return happened | clause_bits{1} << max_wait_clauses;
 }
 
 } // namespace sennit::detail

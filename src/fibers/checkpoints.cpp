@@ -12,7 +12,7 @@ namespace {
 
 // The limit of passes between two readings of the clock, because passes may become slower at any
 // time.
-constexpr std::uint32_t most_passes = 1024;
+constexpr std::uint32_t max_passes = 1024;
 // At least so many readings per slice: the end of a slice is noticed at most 1/8 of a slice late.
 constexpr std::int64_t looks_in_a_slice = 8;
 
@@ -29,7 +29,7 @@ void checkpoints::look() {
     }
     const std::int64_t took = now - looked_ns_, wanted = slice_ns_ / looks_in_a_slice;
     if (2 * took <= wanted)
-        stride_ = std::min(2 * stride_, most_passes);
+        stride_ = std::min(2 * stride_, max_passes);
     else if (took > wanted)
         stride_ = static_cast<std::uint32_t>(std::max<std::int64_t>(1, stride_ * wanted / took));
     looked_ns_ = now;

@@ -10,7 +10,7 @@ void monitor_set::add(monitor& one) noexcept {
     std::size_t place = count_;
     while (place > 0 && std::less<>()(&one, all_[place - 1])) --place;
     if (place > 0 && all_[place - 1] == &one) return;
-    SENNIT_CHECK(count_ < most_monitors,
+    SENNIT_CHECK(count_ < max_monitors,
                  "[SNT-407] more than 8 monitors were named at once; enter at most 8 together");
     for (std::size_t i = count_++; i > place; --i) all_[i] = all_[i - 1];
     all_[place] = &one;

@@ -4,7 +4,9 @@
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/check.hpp"
 
+#include "sys/bounded_text.hpp"
 #include "sys/report.hpp"
+#include "sys/user_frame.hpp"
 
 #include <cstdlib>
 
@@ -24,14 +26,14 @@ namespace sennit::base {
 
 void fail(const char* message, const char* file, int line) noexcept {
     char digits[16];
-    char* end = digits + sizeof digits - 1;
-    char* begin = end;
-    *end = '\0';
-    for (int rest = line; rest > 0 || begin == end; rest /= 10)
-        *--begin = static_cast<char>('0' + rest % 10);
+    sys::bounded_text(digits, sizeof digits) << static_cast<unsigned>(line);
     char caller[96] = "";
     if (const auto describe = sys::describe_caller.load()) describe(caller, sizeof caller);
-    sys::report({"sennit: ", message, " (", caller, file, ":", begin, ")\n"});
+    sys::report({"sennit: ", message, " (", caller, file, ":", digits, ")\n"});
+    // After the message, because unwinding reads a stack that may be damaged.
+    char user[512];
+    sys::bounded_text frame(user, sizeof user);
+    if (sys::write_user_frame(frame)) sys::report({"    called from ", user, "\n"});
     std::abort();
 }
 

@@ -6,8 +6,6 @@
 #include "sys/membarrier.hpp"
 #include "sys/mutant.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 
 namespace sennit::sys {
@@ -120,59 +118,42 @@ void single_thread_mode::reset_after_fork(base::thread_registration& me) noexcep
 
 #ifndef SENNIT_NO_LOCK_ELISION
 
-extern "C" {
-constinit thread_local sennit::base::thread_registration sennit_thread_registration{};
-}
+constinit sennit::sys::single_thread_mode sennit::sys::process_mode;
 
 namespace sennit::base {
 
+#ifndef SENNIT_SWITCHED_LOCK_ELISION
 namespace {
-constinit sys::single_thread_mode process_mode;
-
-// Unregisters a thread when it ends. If the system has no more keys, exclusive mode never returns
-// after such a thread has registered. If several threads create the key concurrently, one of them
-// keeps its key. No thread waits for another, because the other thread may be missing in a child of
-// fork().
-void unregister_at_thread_end() noexcept {
-    // the key plus one; 0 before the key is created
-    static constinit base::atomic<std::uint64_t> made{0};
-    std::uint64_t one = made.load();
-    if (one == 0) {
-        pthread_key_t fresh;
-        if (::pthread_key_create(&fresh, [](void*) { unregister_this_thread(); }) != 0) return;
-        if (made.cas(one, std::uint64_t{fresh} + 1))
-            one = std::uint64_t{fresh} + 1;
-        else
-            ::pthread_key_delete(fresh);
-    }
-    // any value that is not null
-    ::pthread_setspecific(static_cast<pthread_key_t>(one - 1), &process_mode);
+thread_registration* own_registration() noexcept {
+    return &sennit_thread_registration;
 }
 } // namespace
+#endif
 
 void register_this_thread() noexcept {
-    thread_registration& me = sennit_thread_registration;
-    if (me.mode.load_rlx() != thread_registration::unregistered) return; // own thread
-    unregister_at_thread_end();
-    process_mode.register_thread(me, sys::coarse_now_ns());
+    thread_registration* const me = own_registration();
+    // own thread
+    if (!me || me->mode.load_rlx() != thread_registration::unregistered) return;
+    sys::unregister_at_thread_end();
+    sys::process_mode.register_thread(*me, sys::coarse_now_ns());
 }
 
 void unregister_this_thread() noexcept {
-    thread_registration& me = sennit_thread_registration;
+    thread_registration* const me = own_registration();
     // own thread
-    if (me.mode.load_rlx() != thread_registration::unregistered)
-        process_mode.unregister_thread(me, sys::coarse_now_ns());
+    if (me && me->mode.load_rlx() != thread_registration::unregistered)
+        sys::process_mode.unregister_thread(*me, sys::coarse_now_ns());
 }
 
 void try_become_exclusive(std::int64_t now_ns) noexcept {
-    thread_registration& me = sennit_thread_registration;
-    if (me.mode.load_rlx() == thread_registration::exclusive) return; // own thread
-    if (me.wants_exclusive && !process_mode.may_be_only_thread()) return;
-    if (sys::barrier_available()) process_mode.try_become_exclusive(me, now_ns);
+    thread_registration* const me = own_registration();
+    if (!me || me->mode.load_rlx() == thread_registration::exclusive) return; // own thread
+    if (me->wants_exclusive && !sys::process_mode.may_be_only_thread()) return;
+    if (sys::barrier_available()) sys::process_mode.try_become_exclusive(*me, now_ns);
 }
 
 void reset_registration_after_fork() noexcept {
-    process_mode.reset_after_fork(sennit_thread_registration);
+    if (thread_registration* const me = own_registration()) sys::process_mode.reset_after_fork(*me);
 }
 
 } // namespace sennit::base

@@ -45,4 +45,15 @@ private:
     std::int64_t counted_ns_ = 0;
 };
 
+#ifndef SENNIT_NO_LOCK_ELISION
+
+// The registry of the process.
+extern constinit single_thread_mode process_mode;
+
+// Unregisters the calling thread when it ends (src/sys/thread_registration.cpp; the explorer does
+// it itself).
+void unregister_at_thread_end() noexcept;
+
+#endif
+
 } // namespace sennit::sys

@@ -4,12 +4,13 @@
 
     check.py SOURCE -- COMPILER FLAG...
 
-One of the first ten lines of SOURCE reads `// expect-error: REGEX`. The test compiles the source
-with SENNIT_EXPECT_ERROR defined. The compiler must fail, and one of its errors or notes must match
-REGEX. A source that mentions SENNIT_EXPECT_ERROR must compile without that definition. This shows
-that the source has no other error.
+The first comment of SOURCE holds lines of the form `// expect-error: REGEX`. The test compiles the
+source with SENNIT_EXPECT_ERROR defined. The compiler must fail, and for each REGEX one of its
+errors or notes must match. A source that mentions SENNIT_EXPECT_ERROR must compile without that
+definition. This shows that the source has no other error.
 """
 
+import itertools
 import pathlib
 import re
 import subprocess
@@ -24,17 +25,19 @@ def compile_source(source, command, *defines):
 def check(source, command):
     """The reason why the source fails this test, or None."""
     text = source.read_text()
-    marks = [re.match(r"//\s*expect-error:\s*(.+?)\s*$", line) for line in text.splitlines()[:10]]
+    head = itertools.takewhile(lambda line: line.startswith("//"), text.splitlines())
+    marks = [re.match(r"//\s*expect-error:\s*(.+?)\s*$", line) for line in head]
     expected = [mark.group(1) for mark in marks if mark]
-    if len(expected) != 1:
-        return "needs exactly one `// expect-error: REGEX` in its first ten lines"
+    if not expected:
+        return "needs a line `// expect-error: REGEX` in its first comment"
 
     refused = compile_source(source, command, "-DSENNIT_EXPECT_ERROR")
     if refused.returncode == 0:
         return "compiles, but must not"
     messages = [line for line in refused.stderr.splitlines() if re.search(r"\b(error|note):", line)]
-    if not any(re.search(expected[0], line) for line in messages):
-        return f"is refused, but no message matches /{expected[0]}/:\n{refused.stderr}"
+    for one in expected:
+        if not any(re.search(one, line) for line in messages):
+            return f"is refused, but no message matches /{one}/:\n{refused.stderr}"
 
     if "SENNIT_EXPECT_ERROR" in text:
         accepted = compile_source(source, command)

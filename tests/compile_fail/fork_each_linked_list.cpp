@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect-error: random_access_range|no matching function
+// expect-error: sennit: fork_each needs random access to the elements, and their number; copy
 // fork_each finds the halves of a range by position; a list has no access by position.
 #include "sennit/fork_each.hpp"
 

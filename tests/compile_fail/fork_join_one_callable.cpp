@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect-error: constraints not satisfied|no matching function
+// expect-error: sennit: fork_join runs two or more functions; call a single function directly
 // fork_join takes two callables or more: a single callable has no task to run beside.
 #include "sennit/fork_join.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect-error: reduction_of|no matching function
+// expect-error: sennit: par::transform_reduce takes the elements, init, `reduce`
 // The result of a reduction must have the type of its initial value.
 #include "sennit/par.hpp"
 

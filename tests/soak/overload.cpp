@@ -33,14 +33,14 @@ constexpr long slack_kib = 8 * 1024;
 
 // The number of existing messages: in the mailbox, on their way to it, being handled or being
 // dropped.
-std::atomic<std::int64_t> alive{0}, most_alive{0};
+std::atomic<std::int64_t> alive{0}, max_alive{0};
 
 class load {
 public:
     explicit load(std::uint64_t seed) noexcept : seed_(seed), counts_(true) {
         const std::int64_t now = ++alive;
-        std::int64_t most = most_alive.load();
-        while (now > most && !most_alive.compare_exchange_weak(most, now)) {
+        std::int64_t most = max_alive.load();
+        while (now > most && !max_alive.compare_exchange_weak(most, now)) {
         }
     }
     load(load&& other) noexcept
@@ -98,7 +98,7 @@ bool run(const policy& how, const limits& until) {
     sennit::runtime runtime({.workers = 2});
     sennit::actor_group group(runtime);
     auto to = group.spawn<slow>({.mailbox = how.room, .overflow = how.overflow});
-    most_alive = alive.load();
+    max_alive = alive.load();
     const auto dead_before = sennit::dead_letters();
     std::atomic<std::uint64_t> sent{0}, accepted{0};
     std::atomic<std::uint64_t> begun{0};
@@ -141,7 +141,7 @@ bool run(const policy& how, const limits& until) {
     const std::uint64_t dead = sennit::dead_letters() - dead_before;
     group.stop();
     group.join();
-    const std::int64_t held = most_alive.load();
+    const std::int64_t held = max_alive.load();
     const std::int64_t bound =
         std::int64_t{how.room} * (how.overflow == sennit::overflow::drop_oldest ? 4 : 1);
     const bool bounded =

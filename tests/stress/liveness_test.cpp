@@ -27,9 +27,9 @@ using namespace std::chrono_literals;
 using liveness_programs::world;
 
 #ifdef SENNIT_SLOW_TESTS
-constexpr int most_depth = 2;
+constexpr int max_depth = 2;
 #else
-constexpr int most_depth = 3;
+constexpr int max_depth = 3;
 #endif
 
 // Threads outside the runtime that disturb it until they are destroyed.
@@ -89,7 +89,7 @@ bool round(std::uint64_t seed) {
     all.max_workers = most == 0 ? workers : most;
     {
         const disturbance around(all, with);
-        const auto tree = [&all, depth = with.from(1, most_depth), seed = with.seed()] {
+        const auto tree = [&all, depth = with.from(1, max_depth), seed = with.seed()] {
             dice mine(seed);
             liveness_programs::tree(all, mine, depth);
         };

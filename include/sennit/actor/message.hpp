@@ -95,13 +95,13 @@ consteval bool nests() {
                             std::make_index_sequence<behind>>;
 }
 
-inline constexpr std::size_t most_fields = 6;
+inline constexpr std::size_t max_fields = 6;
 // Braces inside T's may be left out, so arrays take several initializers.
-inline constexpr std::size_t most_initializers = 24;
+inline constexpr std::size_t max_initializers = 24;
 
 template <class T, class... Fields>
 consteval std::size_t initializer_count() {
-    if constexpr (sizeof...(Fields) <= most_initializers && made_of<T, Fields..., any_field>)
+    if constexpr (sizeof...(Fields) <= max_initializers && made_of<T, Fields..., any_field>)
         return initializer_count<T, Fields..., any_field>();
     else
         return sizeof...(Fields);
@@ -129,18 +129,18 @@ template <class T, std::size_t all, std::size_t before = 0>
 consteval std::size_t fields_from() {
     // Also true for a union further behind: g++ counts no initializer for an unnamed one.
     if constexpr (union_at<T>(std::make_index_sequence<before>()))
-        return most_fields + 1;
+        return max_fields + 1;
     else if constexpr (before >= all)
         return 0;
     else
         return 1 + fields_from<T, all, before + taken_by_field<T, before, all>()>();
 }
 // The number of fields. The library does not look into a struct with 0, or with more than
-// most_fields.
+// max_fields.
 template <class T>
 consteval std::size_t field_count() {
     constexpr std::size_t all = initializer_count<T>();
-    if constexpr (all > most_initializers || made_of<T, base_of<T>>)
+    if constexpr (all > max_initializers || made_of<T, base_of<T>>)
         return 0;
     else
         return fields_from<T, all>();
@@ -188,7 +188,7 @@ template <class T>
 concept plain_struct = std::is_aggregate_v<T> && std::is_class_v<T> && !std::is_empty_v<T>;
 
 // A type with more elements is an array, whose elements all have one type.
-inline constexpr std::size_t most_elements = 16;
+inline constexpr std::size_t max_elements = 16;
 template <class T, std::size_t... i>
 consteval bool element_refers(std::index_sequence<i...>) {
     return (refers<std::tuple_element_t<i, T>>() || ...);
@@ -212,7 +212,7 @@ consteval bool struct_refers() {
     // A tuple-like type, such as std::array: structured bindings use its tuple protocol.
     else if constexpr (requires { std::tuple_size<M>::value; })
         return element_refers<M>(
-            std::make_index_sequence<std::min<std::size_t>(std::tuple_size_v<M>, most_elements)>());
+            std::make_index_sequence<std::min<std::size_t>(std::tuple_size_v<M>, max_elements)>());
     else
         return any_refers(decltype(fields_of(std::declval<M&>()))());
 }

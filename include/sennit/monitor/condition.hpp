@@ -30,7 +30,7 @@ namespace sennit {
 class condition {
 public:
     template <std::derived_from<monitor>... M>
-        requires(sizeof...(M) > 0 && sizeof...(M) <= detail::most_monitors)
+        requires(sizeof...(M) > 0 && sizeof...(M) <= detail::max_monitors)
     explicit condition(M&... monitors) noexcept : of_(monitors...) {}
     ~condition();
     condition(const condition&) = delete;

@@ -49,7 +49,7 @@ class monitor;
 
 namespace detail {
 
-inline constexpr std::size_t most_monitors = 8; // in one set
+inline constexpr std::size_t max_monitors = 8; // in one set
 
 // identifies the member that a call is of; null: a call that cannot be accepted
 using member_key = const void*;
@@ -96,7 +96,7 @@ public:
 
 private:
     std::size_t count_ = 0;
-    std::array<monitor*, most_monitors> all_; // the first `count_` are valid
+    std::array<monitor*, max_monitors> all_; // the first `count_` are valid
 };
 
 struct entrant;
@@ -148,7 +148,7 @@ struct queue_nodes {
     queue_nodes() noexcept {}
     ~queue_nodes() {}
     union {
-        std::array<queue_node, most_monitors> of;
+        std::array<queue_node, max_monitors> of;
     };
 };
 

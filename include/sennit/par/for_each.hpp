@@ -28,6 +28,7 @@
 // EPYC). No allocation.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/par/detail/lazy_loop.hpp"
 
 #include <cstddef>
@@ -75,6 +76,12 @@ struct visit_elements {
     no_value join(no_value, no_value) const noexcept { return {}; }
 };
 
+// True if the first argument of a loop is one that the loop can divide.
+template <class First>
+inline constexpr bool has_random_access =
+    std::random_access_iterator<std::decay_t<First>> ||
+    (std::ranges::random_access_range<First> && std::ranges::sized_range<First>);
+
 } // namespace detail
 
 // Calls `f(*i)` for each iterator of [first, last). Blocks until all calls have ended. Throws the
@@ -95,6 +102,18 @@ void for_each(Range&& range, F&& f, grain smallest = {}) {
     using work = detail::visit_elements<std::ranges::iterator_t<Range>, std::remove_reference_t<F>>;
     detail::run_loop(work{first, f}, {}, static_cast<std::size_t>(std::ranges::size(range)),
                      smallest);
+}
+// Explains a call that the other overloads refuse.
+template <class First, class... Rest>
+base::refused_call for_each(First&&, Rest&&...) {
+    constexpr bool random = detail::has_random_access<First>;
+    static_assert(random || base::refused<First>,
+                  "sennit: par::for_each needs random access to the elements; copy the list into a "
+                  "std::vector, or spawn a child for each element in a sennit::scope");
+    static_assert(!random || base::refused<First>,
+                  "sennit: par::for_each takes a range or two iterators of it, and a function that "
+                  "it calls with one element; give the function one parameter of that type");
+    return {};
 }
 
 } // namespace sennit::par

@@ -23,6 +23,7 @@
 // Exceptions and cost as for `par::for_each`; a block of the deterministic form costs about 3 ns.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/par/for_each.hpp"
 
 #include <algorithm>
@@ -169,6 +170,25 @@ T transform_reduce(deterministic_t, Range&& range, T init, Reduce&& reduce, Tran
         static_cast<std::ranges::range_difference_t<Range>>(std::ranges::size(range));
     return par::transform_reduce(deterministic, first, first + count, std::move(init), reduce,
                                  transform, block);
+}
+
+// Explains a call that the other overloads refuse.
+template <class First, class... Rest>
+    requires(!std::same_as<std::decay_t<First>, deterministic_t>)
+base::refused_call transform_reduce(First&&, Rest&&...) {
+    constexpr bool random = detail::has_random_access<First>;
+    static_assert(random || base::refused<First>,
+                  "sennit: par::transform_reduce needs random access to the elements; copy the "
+                  "list into a std::vector");
+    static_assert(!random || base::refused<First>,
+                  "sennit: par::transform_reduce takes the elements, init, `reduce` of two values "
+                  "of init's type, and `transform` of one element; both results must convert to "
+                  "init's type, so give init the type of the result");
+    return {};
+}
+template <class First, class... Rest>
+base::refused_call transform_reduce(deterministic_t, First&& first, Rest&&... rest) {
+    return par::transform_reduce(std::forward<First>(first), std::forward<Rest>(rest)...);
 }
 
 } // namespace sennit::par

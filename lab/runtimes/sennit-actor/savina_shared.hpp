@@ -533,7 +533,7 @@ struct bank : actor_workload {
             for (std::int64_t i = 0; i < n; ++i) {
                 const std::int64_t from = numbers.below(accounts / 10 * 8);
                 const std::int64_t to = from + 1 + numbers.below(accounts - from - 1);
-                const std::int64_t amount = numbers.below(most_transfer);
+                const std::int64_t amount = numbers.below(max_transfer);
                 all[static_cast<std::size_t>(from)].tell(
                     gives{amount, all[static_cast<std::size_t>(to)]});
             }

@@ -175,7 +175,7 @@ struct logistic_size : actor_workload {
 // savina-bank: n transfers between 1,000 accounts. The giving account asks the taking account.
 // Amounts are whole, so the sum over all accounts must not change. If it has not changed, the
 // answer is the number of transfers.
-inline constexpr std::int64_t accounts = 1'000, in_account = 1'000'000, most_transfer = 1'000;
+inline constexpr std::int64_t accounts = 1'000, in_account = 1'000'000, max_transfer = 1'000;
 
 // ---- parallel benchmarks
 
@@ -221,7 +221,7 @@ struct sieve_size : actor_workload {
 // million times the integral.
 struct trapezoid_size : actor_workload {
     explicit trapezoid_size(const std::string& size) : actor_workload(size) {
-        n = parse_size(size, 1'000'000, most_messages);
+        n = parse_size(size, 1'000'000, max_messages);
     }
     static constexpr std::int64_t workers = 100;
     static constexpr double low = 1, high = 5;

@@ -8,12 +8,12 @@
 
 namespace lab {
 
-inline constexpr std::int64_t most_messages = 999'999'999;
+inline constexpr std::int64_t max_messages = 999'999'999;
 inline constexpr std::int64_t ring_actors = 503;
 
 struct actor_workload {
     std::int64_t n;
-    explicit actor_workload(const std::string& size) : n(parse_size(size, 1, most_messages)) {}
+    explicit actor_workload(const std::string& size) : n(parse_size(size, 1, max_messages)) {}
     std::int64_t expected() const { return n; }
     std::int64_t tasks() const { return n; } // messages
 };

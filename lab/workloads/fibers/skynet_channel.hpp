@@ -13,12 +13,12 @@ namespace lab {
 
 template <class R>
 struct skynet_channel {
-    static constexpr std::int64_t most_leaves = 100'000'000;
+    static constexpr std::int64_t max_leaves = 100'000'000;
     static constexpr std::size_t arity = 10;
     using channel = typename R::template buffered<std::int64_t>;
 
     std::int64_t leaves;
-    explicit skynet_channel(const std::string& size) : leaves(parse_size(size, 1, most_leaves)) {
+    explicit skynet_channel(const std::string& size) : leaves(parse_size(size, 1, max_leaves)) {
         std::int64_t power = 1;
         while (power < leaves) power *= 10;
         if (power != leaves)

@@ -36,9 +36,9 @@ mailbox* next_free(const mailbox& free) noexcept {
 
 } // namespace
 
-constinit base::atomic<mailbox*> mailbox_table::directory[most_chunks]{};
-constinit std::uint32_t mailbox_table::made[most_chunks]{};
-constinit std::uint32_t mailbox_table::next_kept[most_chunks]{};
+constinit base::atomic<mailbox*> mailbox_table::directory[max_chunks]{};
+constinit std::uint32_t mailbox_table::made[max_chunks]{};
+constinit std::uint32_t mailbox_table::next_kept[max_chunks]{};
 
 // Takes a chunk that belongs to no runtime. Throws std::bad_alloc, also when there are 2^32 slots.
 std::uint32_t mailbox_table::take_chunk() {
@@ -52,7 +52,7 @@ std::uint32_t mailbox_table::take_chunk() {
     void* memory = raw_chunk();
     {
         std::lock_guard guard(directory_lock);
-        if (chunks_used != most_chunks) {
+        if (chunks_used != max_chunks) {
             // SAFETY: slots are made in the chunk one by one; no thread has the address of a slot
             // that is not made. The store orders nothing: see find.
             directory[chunks_used].store_rlx(static_cast<mailbox*>(memory));

@@ -64,14 +64,14 @@ public:
 
 private:
     friend class mailbox;
-    static constexpr std::uint32_t most_chunks = 1u << (32 - chunk_bits);
+    static constexpr std::uint32_t max_chunks = 1u << (32 - chunk_bits);
     // Never shrinks and is never destroyed, because any thread may look up an address at any time.
-    static base::atomic<mailbox*> directory[most_chunks];
+    static base::atomic<mailbox*> directory[max_chunks];
     // While a runtime has the chunk, these entries belong to that runtime. Otherwise the
     // directory's lock guards them. `made` counts the slots that have been made, including those
     // that `carve` left out. `next_kept` links the chunks of no runtime.
-    static std::uint32_t made[most_chunks];
-    static std::uint32_t next_kept[most_chunks];
+    static std::uint32_t made[max_chunks];
+    static std::uint32_t next_kept[max_chunks];
     static std::uint32_t take_chunk();
 
     mailbox& carve(worker& owner, std::uint16_t affinity);

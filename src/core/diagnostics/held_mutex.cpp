@@ -15,12 +15,12 @@
 namespace sennit::sched {
 
 namespace {
-constexpr std::uint32_t most_reports = 8;
+constexpr std::uint32_t max_reports = 8;
 base::atomic<std::uint32_t> reports{0};
 } // namespace
 
 void report_held_mutex(strand* who, bool in_blocking_pool, std::int32_t count) noexcept {
-    if (reports.fetch_add(1) >= most_reports) return;
+    if (reports.fetch_add(1) >= max_reports) return;
     try {
         std::string text = "sennit: [SNT-035] ";
         const auto* fiber = who ? static_cast<const fiber_block*>(who->fiber) : nullptr;

@@ -16,10 +16,10 @@
 namespace sennit::sched {
 
 namespace {
-constexpr std::size_t most_frames = 64;             // Of one logical thread.
+constexpr std::size_t max_unwound_frames = 64;      // Of one logical thread.
 constexpr std::size_t max_unwound_strands = 10'000; // Logical threads whose stacks are unwound.
 constexpr std::int64_t suspend_timeout_ns = 2'000'000'000; // For a worker to stop.
-constexpr unsigned most_attempts = 1'000; // Attempts to find no worker inside its queue.
+constexpr unsigned max_attempts = 1'000; // Attempts to find no worker inside its queue.
 constexpr unsigned looks_for_a_lock = 1'000;
 } // namespace
 
@@ -29,7 +29,7 @@ runtime_report snapshot::take(runtime_core& of) {
     std::lock_guard same_spares(of.spares_mutex());
     snapshot mine(of);
     mine.next_id_ = fresh_ids(std::uint64_t{1} << 20);
-    for (unsigned attempt = 0; attempt < most_attempts && mine.result_ != result::done; ++attempt) {
+    for (unsigned attempt = 0; attempt < max_attempts && mine.result_ != result::done; ++attempt) {
         if (attempt != 0) sys::yield_thread();
         std::lock_guard guard(of.contexts().mutex_);
         mine.reserve();
@@ -57,7 +57,8 @@ void snapshot::reserve() {
     found_.name = of_.options().name;
     found_.workers.resize(of_.worker_count_with_spares());
     found_.strands.reserve(strands);
-    found_.frames.reserve(std::min(strands, max_unwound_strands) * (most_frames / 4) << room_);
+    found_.frames.reserve(std::min(strands, max_unwound_strands) * (max_unwound_frames / 4)
+                          << room_);
     seen_.assign(contexts, 0);
 }
 
@@ -275,10 +276,10 @@ strand_report* snapshot::add(strand& who, strand_state state) noexcept {
 
 void snapshot::add_frames(strand_report& to, const context& of) noexcept {
     const std::size_t room = found_.frames.capacity() - found_.frames.size();
-    const void* found[most_frames];
+    const void* found[max_unwound_frames];
     const sys::stack on = stack_at(of, of.machine.sp);
     const std::size_t count =
-        sys::unwind(of.machine, on.low, on.high, found, std::min(room, most_frames));
+        sys::unwind(of.machine, on.low, on.high, found, std::min(room, max_unwound_frames));
     to.first_frame = found_.frames.size();
     to.frames = count;
     found_.frames.insert(found_.frames.end(), found, found + count); // Reserved.

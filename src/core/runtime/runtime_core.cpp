@@ -6,6 +6,7 @@
 #include "core/spare/watchdog.hpp"
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/fiber_block.hpp"
+#include "sys/bounded_text.hpp"
 #include "sys/check.hpp"
 #include "sys/environment.hpp"
 #include "sys/futex.hpp"
@@ -15,7 +16,6 @@
 #include "sys/thread.hpp"
 #include "sys/topology.hpp"
 
-#include <cstdio>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -141,8 +141,8 @@ void describe_caller(char* text, std::size_t size) noexcept {
     fiber_block* me = fiber_block::current();
     if (!me) return;
     const bool named = *me->name() != '\0';
-    std::snprintf(text, size, "fiber %llu%s%s%s, ", static_cast<unsigned long long>(me->id()),
-                  named ? " '" : "", me->name(), named ? "'" : "");
+    sys::bounded_text(text, size) << "fiber " << me->id() << (named ? " '" : "") << me->name()
+                                  << (named ? "', " : ", ");
 }
 
 // Called in the handler of a fault: describes whose stack has overflowed.
@@ -161,33 +161,33 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
         const fiber_block* whose = fiber_block::current();
         const bool in_named = whose && *whose->name() != '\0';
         if (whose && whose->has_stack(*beside)) {
-            std::snprintf(
-                text, size,
-                "[SNT-041] stack overflow in %s%s%s on worker %u: %zu KiB are not enough; set a "
-                "larger fiber_attributes::stack_size, or recurse less deeply",
-                named ? "fiber '" : "a migratable fiber", beside->name(), named ? "'" : "",
-                me->index(), (beside->size() + 1023) / 1024);
+            sys::bounded_text(text, size)
+                << "[SNT-041] stack overflow in " << (named ? "fiber '" : "a migratable fiber")
+                << beside->name() << (named ? "'" : "") << " on worker " << me->index() << ": "
+                << (beside->size() + 1023) / 1024
+                << " KiB are not enough; set a larger fiber_attributes::stack_size, or recurse "
+                   "less deeply";
             return true;
         }
-        std::snprintf(
-            text, size,
-            "[SNT-042] stack overflow in %s%s%s%s%s%s on worker %u: %zu KiB are not enough; set a "
-            "larger coroutine_attributes::stack_size, or recurse less deeply",
-            named ? "coroutine '" : "a coroutine", beside->name(), named ? "'" : "",
-            in_named ? " of fiber '" : "", in_named ? whose->name() : "", in_named ? "'" : "",
-            me->index(), (beside->size() + 1023) / 1024);
+        sys::bounded_text(text, size)
+            << "[SNT-042] stack overflow in " << (named ? "coroutine '" : "a coroutine")
+            << beside->name() << (named ? "'" : "") << (in_named ? " of fiber '" : "")
+            << (in_named ? whose->name() : "") << (in_named ? "'" : "") << " on worker "
+            << me->index() << ": " << (beside->size() + 1023) / 1024
+            << " KiB are not enough; set a larger coroutine_attributes::stack_size, or recurse "
+               "less deeply";
         return true;
     }
     if (!owner) return false;
     const fiber_block* fiber = owner == &me->self() ? fiber_block::current() : nullptr;
     const bool named = fiber && *fiber->name() != '\0';
-    std::snprintf(text, size,
-                  "[SNT-040] %s overflow in %s%s%scontext %u on worker %u: %zu KiB are not enough; "
-                  "set a larger runtime_options::stack_size or fiber_attributes::stack_size, or "
-                  "recurse less deeply",
-                  in_fork_stack ? "fork stack" : "stack", named ? "fiber '" : "",
-                  named ? fiber->name() : "", named ? "', " : "", owner->index, me->index(),
-                  static_cast<std::size_t>(owner->stack.high - owner->stack.low) / 1024);
+    const auto bytes = static_cast<std::size_t>(owner->stack.high - owner->stack.low);
+    sys::bounded_text(text, size)
+        << "[SNT-040] " << (in_fork_stack ? "fork stack" : "stack") << " overflow in "
+        << (named ? "fiber '" : "") << (named ? fiber->name() : "") << (named ? "', " : "")
+        << "context " << owner->index << " on worker " << me->index() << ": " << bytes / 1024
+        << " KiB are not enough; set a larger runtime_options::stack_size or "
+           "fiber_attributes::stack_size, or recurse less deeply";
     return true;
 }
 

@@ -35,11 +35,11 @@ namespace {
 base::atomic<coroutine_stack*>& newest = newest_coroutine_stack;
 constexpr auto usual_class = static_cast<unsigned>(std::countr_zero(coroutine_stack_size));
 constexpr auto least_class = static_cast<unsigned>(std::countr_zero(min_coroutine_stack));
-constexpr auto most_class = static_cast<unsigned>(std::countr_zero(max_coroutine_stack));
+constexpr auto max_class = static_cast<unsigned>(std::countr_zero(max_coroutine_stack));
 
 base::spin_lock idle_lock;  // guards the next two
 coroutine_stack_cache idle; // of the usual size
-std::array<coroutine_stack_cache, most_class - least_class + 1> idle_of_others; // by size
+std::array<coroutine_stack_cache, max_class - least_class + 1> idle_of_others; // by size
 // Set by `make` and read by `bottom`; no code between them may suspend.
 thread_local coroutine_stack* entered_first = nullptr;
 
@@ -50,7 +50,7 @@ constinit sys::mutex source_lock;
 const base::atfork_lock hold_sources(source_lock);
 // The sources by size. They are never destroyed, because coroutines may be objects of static
 // duration.
-constinit std::array<sys::stack_source*, most_class - least_class + 1> sources{};
+constinit std::array<sys::stack_source*, max_class - least_class + 1> sources{};
 
 sys::stack fresh_memory(unsigned size_class) {
     // A coroutine needs no runtime, which would have installed the handlers.

@@ -8,10 +8,10 @@
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
+#include "sys/bounded_text.hpp"
 #include "sys/clock.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -105,10 +105,9 @@ void fiber_block::end() noexcept {
 
 void fiber_block::fail_unheard(const char* was) noexcept {
     char text[256];
-    std::snprintf(text, sizeof text,
-                  "[SNT-111] an exception left fiber '%s' (%llu), which was %s, so nothing can "
-                  "rethrow it; catch it in the fiber, or join the fiber",
-                  name(), static_cast<unsigned long long>(id()), was);
+    sys::bounded_text(text, sizeof text)
+        << "[SNT-111] an exception left fiber '" << name() << "' (" << id() << "), which was "
+        << was << ", so nothing can rethrow it; catch it in the fiber, or join the fiber";
     base::fail(text, __FILE__, __LINE__);
 }
 

@@ -164,6 +164,10 @@ private:
     T newest_{};
 };
 
+// sennit/detail/sys/single_threaded.hpp passes the place of its caller on.
+#define SENNIT_PLACE_PARAMETER , sim::place at = sim::place::current()
+#define SENNIT_PLACE_ARGUMENT , at
+
 inline void compiler_barrier() noexcept {} // a compiler never reorders simulated threads
 
 } // namespace sennit::base

@@ -27,9 +27,10 @@ std::size_t left() noexcept {
 
 outcome& run_once(const scenario& what, strategy& by, places& meeting, trace* into) {
     const std::size_t before = left();
-    outcome& result = world::the().run(
-        what.body, by,
-        {what.within.steps, what.within.preempt_in, what.within.membarrier, &meeting}, into);
+    outcome& result = world::the().run(what.body, by,
+                                       {what.within.steps, what.within.preempt_in,
+                                        what.within.membarrier, what.within.elision, &meeting},
+                                       into);
     if (!result.failed && left() != before) {
         result.failed = true;
         result.what = "leak: " + std::to_string(left() - before) + " allocations are left";
@@ -64,14 +65,14 @@ double processor_seconds() noexcept {
 
 } // namespace
 
-finding explore(const scenario& what, strategy& by, double most_seconds) {
+finding explore(const scenario& what, strategy& by, double max_seconds) {
     using time = std::chrono::steady_clock;
     const auto start = time::now();
     const double used_before = processor_seconds();
     const auto seconds = [&] { return std::chrono::duration<double>(time::now() - start).count(); };
     finding found;
     const auto out_of_time = [&] {
-        return (found.executions & 255) == 255 && seconds() > most_seconds;
+        return (found.executions & 255) == 255 && seconds() > max_seconds;
     };
     places& meeting = meeting_of(what);
     while (!found.failed && !out_of_time() && by.begin()) {

@@ -19,7 +19,7 @@ struct finding {
 
 // Runs until the strategy is done, an execution fails, or about the given number of seconds has
 // passed.
-finding explore(const scenario& what, strategy& by, double most_seconds = 1e9);
+finding explore(const scenario& what, strategy& by, double max_seconds = 1e9);
 
 // Encodes decisions as text: a run of equal decisions becomes a letter and a count.
 std::string encode(const std::vector<std::uint8_t>& decisions);

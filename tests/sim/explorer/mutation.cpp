@@ -72,6 +72,7 @@ bool is_about(const scenario& one, const std::string& text) {
         {"waitfor", "monitor"},
         {"accept_request", "monitor"},
         {"coroutine_stack", "coroutine"},
+        {"single_threaded", "lock_elision"},
         {"frame", "coroutine"}};
     const std::string_view file = std::string_view(text).substr(0, text.find(':'));
     std::string_view name = file.substr(file.rfind('/') + 1);

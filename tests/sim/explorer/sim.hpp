@@ -119,6 +119,8 @@ struct bounds {
     const char* preempt_in = nullptr;
     // True if the system supports membarrier.
     bool membarrier = true;
+    // True: the elision of locked instructions is on (sennit/detail/sys/single_threaded.hpp).
+    bool elision = false;
 };
 constexpr bounds fenced(bounds within) {
     within.membarrier = false;

@@ -110,6 +110,7 @@ void world::thread_main() noexcept {
     world& self = the();
     try {
         self.me().body();
+        thread_ends();
     } catch (const std::exception& error) {
         self.fail(std::string("an exception left a thread: ") + error.what());
     } catch (...) {

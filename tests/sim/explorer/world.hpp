@@ -75,6 +75,8 @@ public:
         // The files, separated by blanks, at whose operations a thread may be preempted.
         const char* preempt_in = nullptr;
         bool membarrier = true;
+        // True: locks elide their locked instructions while one thread is registered.
+        bool elision = false;
         // the places at which threads are preempted; learned from each execution
         places* meeting = nullptr;
     };
@@ -116,6 +118,7 @@ public:
               std::int64_t deadline, place where);
     void wake(const void* address, int count, place where);
     bool has_membarrier() const noexcept { return limits_.membarrier; }
+    bool elides() const noexcept { return limits_.elision; }
     void barrier_all(place where); // membarrier: every thread knows all earlier operations
     std::int64_t now();
     // While calm, the strategy decides nothing: the usual thread runs, and loads see the newest

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The platform layer (src/sys) for simulated threads: the explorer answers the library's requests
 // to the system. Compiled instead of clock, futex, thread_suspender, worker_tls, membarrier,
-// stack_overflow, spin_pause, stack, kernel_threads, thread, topology and check.
+// stack_overflow, spin_pause, stack, kernel_threads, thread, thread_registration, topology and
+// check.
 #include "ground.hpp"
 
 #include "explorer/world.hpp"
@@ -16,6 +17,7 @@
 #include "sys/futex.hpp"
 #include "sys/kernel_threads.hpp"
 #include "sys/membarrier.hpp"
+#include "sys/single_threaded.hpp"
 #include "sys/stack.hpp"
 #include "sys/stack_overflow.hpp"
 #include "sys/thread.hpp"
@@ -37,6 +39,9 @@ namespace {
 // The last line serves code that runs outside an execution.
 std::array<sys::worker_tls, max_threads + 1> worker_tls_of_threads;
 
+// A thread uses its registration only in scenarios that explore the elision.
+std::array<base::thread_registration, max_threads> registrations;
+
 // Stacks outlive executions, because an abandoned execution never returns its stacks.
 constexpr std::size_t pool_stack_bytes = std::size_t{64} << 10;
 constexpr std::size_t beside_bytes = std::size_t{16}
@@ -53,12 +58,18 @@ std::size_t process_wide = 0;
 
 void reset_platform() noexcept {
     for (sys::worker_tls& one : worker_tls_of_threads) std::construct_at(&one);
+    for (base::thread_registration& one : registrations) std::construct_at(&one);
+    std::construct_at(&sys::process_mode);
     idle_stacks.clear();
     fresh = 0;
     taken = 0;
     yield_at_barriers = false;
     barriers_refused = false;
     refuse_memory(false);
+}
+
+void thread_ends() noexcept {
+    base::unregister_this_thread();
 }
 
 void barriers_yield() noexcept {
@@ -93,6 +104,11 @@ void spin_pause(unsigned) noexcept {
     sim::hooks::pause();
 }
 
+thread_registration* own_registration() noexcept {
+    const sim::world& all = sim::world::the();
+    return all.running() && all.elides() ? &sim::registrations[all.current()] : nullptr;
+}
+
 } // namespace sennit::base
 
 namespace sennit::sys {
@@ -106,6 +122,8 @@ worker_tls& tls() noexcept {
 worker_tls& own_worker_tls() noexcept {
     return tls();
 }
+
+void unregister_at_thread_end() noexcept {} // sim::thread_ends does it
 
 void set_caller_describer(caller_describer) noexcept {}
 

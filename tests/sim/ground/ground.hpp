@@ -7,6 +7,8 @@
 namespace sennit::sim {
 
 void reset_platform() noexcept; // before each execution
+// Each simulated thread calls it at the end of its body: unregisters the thread as a user of locks.
+void thread_ends() noexcept;
 // From here on, a thread that has made all threads pass a barrier yields its processor. This uses
 // up no preemption.
 void barriers_yield() noexcept;

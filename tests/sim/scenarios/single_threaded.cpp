@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain accesses while only one thread works with the library: src/sys/single_threaded.hpp. In the
-// explorer's build the library itself is always in shared mode. The protocol is explored with words
-// that belong to the scenarios.
+// Plain accesses while only one thread works with the library: src/sys/single_threaded.hpp. The
+// protocol is explored with registrations and words that belong to the scenarios, and the library
+// itself is in shared mode. `lock_elision.cpp` explores the library in exclusive mode.
 #include "explorer/sim.hpp"
 
 #include "sennit/detail/sys/spin_lock.hpp"
@@ -37,7 +37,6 @@ void count_up(elidable_lock& lock, sim::var<int>& count, thread_registration& me
     lock.unlock();
 }
 
-// As a step by base::elidable.
 // Performs one operation like base::elidable.
 void add(sennit::base::atomic<int>& word, thread_registration& me) {
     if (me.begin_exclusive()) {

@@ -9,7 +9,6 @@
 #include "sennit/mutex.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/this_fiber.hpp"
-#include "sys/membarrier.hpp"
 #include "sys/single_threaded.hpp"
 
 #include <gtest/gtest.h>
@@ -138,12 +137,10 @@ TEST(single_thread_mode, child_of_fork_is_only_thread) {
     EXPECT_FALSE(all.may_be_only_thread());
 }
 
-#ifndef SENNIT_NO_LOCK_ELISION
-
 // The worker is the only registered thread, because the thread that created the runtime sleeps in
 // `run`.
 TEST(single_thread_mode, only_worker_becomes_exclusive) {
-    if (!sennit::sys::barrier_available()) GTEST_SKIP();
+    if (!elision_is_on()) GTEST_SKIP();
     sennit::runtime one({.workers = 1});
     one.run([] {
         while (!exclusive_now()) sennit::this_fiber::yield();
@@ -178,13 +175,12 @@ TEST(single_thread_mode, two_busy_workers_stay_shared) {
 }
 
 TEST(single_thread_mode, worker_is_exclusive_while_other_worker_sleeps) {
+    if (!elision_is_on()) GTEST_SKIP();
     sennit::runtime two({.workers = 2});
     two.run([&] {
         while (!exclusive_now()) sennit::this_fiber::yield();
     });
 }
-
-#endif
 
 // Threads come, take the locks that a worker takes all the time, and end.
 TEST(single_thread_mode, locks_exclude_worker_and_short_lived_threads) {

@@ -2,7 +2,6 @@
 // Monitors: entry, exit, conditions.
 #include "../../support/alone.hpp"
 #include "crew.hpp"
-#include "sys/membarrier.hpp"
 
 #include <sennit/monitor.hpp>
 #include <sennit/monitored.hpp>
@@ -76,12 +75,10 @@ TEST_P(monitor, entry_of_four_monitors_excludes_entry_of_each) {
     for (auto& each : all) EXPECT_EQ(each.value, 2 * 300);
 }
 
-#ifndef SENNIT_NO_LOCK_ELISION
-
 // A worker in exclusive mode enters and leaves several monitors by plain stores. Some are free,
 // some are named twice, some are already its own, and for some another fiber has them or waits.
 TEST(monitor_alone, lone_worker_enters_leaves_and_hands_over_several_monitors) {
-    if (!sennit::sys::barrier_available()) GTEST_SKIP();
+    if (!elision_is_on()) GTEST_SKIP();
     counter a, b, c;
     sennit::runtime one({.workers = 1});
     one.run([&] {
@@ -115,8 +112,6 @@ TEST(monitor_alone, lone_worker_enters_leaves_and_hands_over_several_monitors) {
         EXPECT_EQ(c.value, 4);
     });
 }
-
-#endif
 
 // Counts the entries into the monitor, so that a waiter can tell whether another strand entered
 // between the signal and its return.

@@ -125,7 +125,7 @@ TEST(lock_histories, model_distinguishes_possible_and_impossible_histories) {
 
 class lock_histories_of : public strands {
 protected:
-    static constexpr int actors = 4, most_calls = 3;
+    static constexpr int actors = 4, max_calls = 3;
 
     template <class Mutex>
     void expect_possible(const char* name) {
@@ -142,7 +142,7 @@ protected:
             clock_ = 0;
             together(actors, [&](std::size_t me) {
                 actor<Mutex> one{*this, tested, static_cast<int>(me), chances[me], logs[me]};
-                for (std::uint32_t left = 1 + chances[me].below(most_calls); left > 0; --left)
+                for (std::uint32_t left = 1 + chances[me].below(max_calls); left > 0; --left)
                     one.act(recursive);
                 one.leave();
             });

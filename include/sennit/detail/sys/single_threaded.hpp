@@ -34,11 +34,29 @@
 // one load more than the locked instruction. Registering costs about 30 ns, and 1 to 20 us if it
 // ends exclusive mode. Exclusive mode may end 32 times in a row, after that at most once in 2 ms.
 //
-// On processors other than x86-64, where membarrier is not available, and under ThreadSanitizer,
-// all threads are always in shared mode. (Code with and without ThreadSanitizer cannot be linked
-// together: see sennit/detail/sys/worker_tls.hpp.) The design follows the single-threaded modes of
-// the locks in libc and libstdc++, which end for good when the first thread starts. Tested by
-// tests/unit/base/single_threaded_test.cpp, explored by tests/sim.
+// On processors other than x86-64, and where membarrier is not available, all threads are always in
+// shared mode. (Code with and without ThreadSanitizer cannot be linked together: see
+// sennit/detail/sys/worker_tls.hpp.) The design follows the single-threaded modes of the locks in
+// libc and libstdc++, which end for good when the first thread starts.
+//
+// Checked builds. The assembly below is a translation of `thread_registration::begin_exclusive` and
+// `end_exclusive`. ThreadSanitizer and the explorer see no assembly, so their builds call these two
+// functions (SENNIT_SWITCHED_LOCK_ELISION). The elision is off there until a test asks for it,
+// because a thread that registers synchronizes with all others, and this hides a missing order of a
+// lock. The explorer switches it on for a scenario (`bounds::elision`). ThreadSanitizer's tests run
+// once without it and once with it (`switch_lock_elision_on`, stage `tsan-elided` of tests/run).
+//
+// ThreadSanitizer needs no annotation. It runs the real membarrier, so E1, E2 and R1, R2, R3
+// exclude each other. It does not know that a membarrier orders memory, but each order that data
+// needs is a release and an acquire that it does see: E3 with R3, the grant of the gate with E2,
+// and the gate's unlock with its lock. One order is the exception. A failing E2 clears `busy` with
+// a relaxed store, and R3 may read that store. The sections before it are then ordered by the
+// barrier alone. ThreadSanitizer keeps the word's last release across a relaxed store, so it
+// reports no race there. It cannot see a missing membarrier, because it does not model store
+// buffers; the explorer does (mutant "barrier at the end of exclusive mode").
+//
+// Tested by tests/unit/base/single_threaded_test.cpp, explored by
+// tests/sim/scenarios/single_threaded.cpp (the protocol) and lock_elision.cpp (its users).
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -46,8 +64,17 @@
 
 #include <cstdint>
 
-#if !defined(__x86_64__) || defined(SENNIT_THREAD_SANITIZER) || defined(SENNIT_SIMULATED_ATOMICS)
+#if defined(SENNIT_SIMULATOR) || (defined(SENNIT_THREAD_SANITIZER) && defined(__x86_64__))
+#define SENNIT_SWITCHED_LOCK_ELISION 1
+#elif !defined(__x86_64__) || defined(SENNIT_SIMULATED_ATOMICS)
 #define SENNIT_NO_LOCK_ELISION 1
+#endif
+
+// A further parameter, and the argument for it: the place in the program that performs an atomic
+// operation. Only the explorer's atomics have it (tests/sim/explorer/atomic.hpp).
+#ifndef SENNIT_PLACE_PARAMETER
+#define SENNIT_PLACE_PARAMETER
+#define SENNIT_PLACE_ARGUMENT
 #endif
 
 namespace sennit::base {
@@ -106,6 +133,30 @@ void unregister_this_thread() noexcept;
 void try_become_exclusive(std::int64_t now_ns) noexcept;
 // Resets the registration in the child after fork().
 void reset_registration_after_fork() noexcept;
+
+#ifdef SENNIT_SWITCHED_LOCK_ELISION
+
+// The calling thread's registration; null while the elision is switched off. The function is
+// opaque, so that no caller keeps the address over a suspension by accident.
+[[gnu::noinline]] thread_registration* own_registration() noexcept;
+#ifndef SENNIT_SIMULATOR
+// Switches the elision on for the rest of the process. No thread may have taken a lock before.
+void switch_lock_elision_on() noexcept;
+#endif
+
+inline void end_exclusive() noexcept {
+    own_registration()->end_exclusive();
+}
+inline bool begin_exclusive() noexcept {
+    thread_registration* const me = own_registration();
+    return me && me->begin_exclusive();
+}
+inline bool this_thread_registered() noexcept {
+    const thread_registration* const me = own_registration();
+    return !me || me->mode.load_rlx() != thread_registration::unregistered; // own thread
+}
+
+#else
 
 extern "C" {
 [[gnu::visibility(
@@ -173,37 +224,34 @@ unregistered:
 }
 
 #endif
+#endif
 
 // `elidable(word).cas_acq(…)` is the word's own operation of that name in shared mode. In exclusive
 // mode it is a load and a store.
-#ifdef SENNIT_SIMULATED_ATOMICS
-
-template <class T>
-atomic<T>& elidable(atomic<T>& word) noexcept {
-    return word;
-}
-
-#else
-
 template <class T>
 class elidable {
 public:
     explicit elidable(atomic<T>& word) noexcept : word_(word) {}
 
-    [[gnu::always_inline]] bool cas_acq(T& expected, T desired) noexcept {
-        return enter() ? cas_elided(expected, desired) : word_.cas_acq(expected, desired);
+    [[gnu::always_inline]] bool cas_acq(T& expected, T desired SENNIT_PLACE_PARAMETER) noexcept {
+        return enter() ? cas_elided(expected, desired)
+                       : word_.cas_acq(expected, desired SENNIT_PLACE_ARGUMENT);
     }
-    [[gnu::always_inline]] bool cas_rel(T& expected, T desired) noexcept {
-        return enter() ? cas_elided(expected, desired) : word_.cas_rel(expected, desired);
+    [[gnu::always_inline]] bool cas_rel(T& expected, T desired SENNIT_PLACE_PARAMETER) noexcept {
+        return enter() ? cas_elided(expected, desired)
+                       : word_.cas_rel(expected, desired SENNIT_PLACE_ARGUMENT);
     }
-    [[gnu::always_inline]] bool cas_rlx(T& expected, T desired) noexcept {
-        return enter() ? cas_elided(expected, desired) : word_.cas_rlx(expected, desired);
+    [[gnu::always_inline]] bool cas_rlx(T& expected, T desired SENNIT_PLACE_PARAMETER) noexcept {
+        return enter() ? cas_elided(expected, desired)
+                       : word_.cas_rlx(expected, desired SENNIT_PLACE_ARGUMENT);
     }
-    [[gnu::always_inline]] bool cas_acq_rel(T& expected, T desired) noexcept {
-        return enter() ? cas_elided(expected, desired) : word_.cas_acq_rel(expected, desired);
+    [[gnu::always_inline]] bool cas_acq_rel(T& expected,
+                                            T desired SENNIT_PLACE_PARAMETER) noexcept {
+        return enter() ? cas_elided(expected, desired)
+                       : word_.cas_acq_rel(expected, desired SENNIT_PLACE_ARGUMENT);
     }
-    [[gnu::always_inline]] T fetch_sub_acq_rel(T delta) noexcept {
-        if (!enter()) return word_.fetch_sub_acq_rel(delta);
+    [[gnu::always_inline]] T fetch_sub_acq_rel(T delta SENNIT_PLACE_PARAMETER) noexcept {
+        if (!enter()) return word_.fetch_sub_acq_rel(delta SENNIT_PLACE_ARGUMENT);
         const T seen = word_.load_acq(); // pairs like the locked instruction
         word_.store_rel(static_cast<T>(seen - delta));
         end_exclusive();
@@ -229,7 +277,5 @@ private:
     }
     atomic<T>& word_;
 };
-
-#endif
 
 } // namespace sennit::base
