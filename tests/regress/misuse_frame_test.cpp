@@ -31,13 +31,19 @@ namespace {
     asm volatile(""); // no tail call
 }
 
-TEST(misuse_death_test, report_names_the_calling_function_on_a_thread) {
+// The child runs the program from its start: ThreadSanitizer allows no new threads in a child of
+// fork() that was made while other threads ran.
+struct misuse_death_test : testing::Test {
+    void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+};
+
+TEST_F(misuse_death_test, report_names_the_calling_function_on_a_thread) {
     EXPECT_EXIT(arrive_with_count_of_zero(), testing::KilledBySignal(SIGABRT),
                 "\\[SNT-220\\].*\n    called from \\(anonymous namespace\\)::"
                 "arrive_with_count_of_zero \\([^()+]+\\+0x[0-9a-f]+\\)\n$");
 }
 
-TEST(misuse_death_test, report_names_the_calling_function_in_a_fiber) {
+TEST_F(misuse_death_test, report_names_the_calling_function_in_a_fiber) {
     EXPECT_EXIT(
         {
             sennit::runtime one({.workers = 1});
@@ -49,7 +55,7 @@ TEST(misuse_death_test, report_names_the_calling_function_in_a_fiber) {
 }
 
 // std::optional and the library's destructor stand between the misuse and the report.
-TEST(misuse_death_test, report_skips_frames_of_the_standard_library) {
+TEST_F(misuse_death_test, report_skips_frames_of_the_standard_library) {
     EXPECT_EXIT(
         {
             sennit::runtime one({.workers = 1});
@@ -60,7 +66,7 @@ TEST(misuse_death_test, report_skips_frames_of_the_standard_library) {
 }
 
 // An optimizing compiler inlines the closure into a function of the library.
-TEST(misuse_death_test, report_names_the_closure_of_a_fiber) {
+TEST_F(misuse_death_test, report_names_the_closure_of_a_fiber) {
     EXPECT_EXIT(
         {
             sennit::runtime one({.workers = 1});

@@ -193,10 +193,10 @@ int main(int count, char** given) {
         const long now = resident_kib();
         if (flat == 0 && told >= warm && (sum.rounds >= rounds_of_warm_up || told >= seconds / 4))
             flat = now;
-        std::printf("soak: %4.0f s, %ld rounds, %ld programs, %ld KiB resident, %zu stacks, "
-                    "%ld threads\n",
-                    told, sum.rounds.load(), sum.programs.load(), now, all.stacks(),
-                    thread_count());
+        std::printf("soak: %4.0f s, %ld rounds, %ld programs, %ld KiB resident, %zu KiB allocated, "
+                    "%zu stacks, %ld threads\n",
+                    told, sum.rounds.load(), sum.programs.load(), now, allocated_kib(),
+                    all.stacks(), thread_count());
         std::fflush(stdout);
         const bool over = flat != 0 && now > flat + flat / 8 + slack_kib;
         grown = over ? grown + 1 : 0;

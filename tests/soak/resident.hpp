@@ -2,8 +2,10 @@
 // The memory and the threads of this process.
 #pragma once
 
+#include <malloc.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 
 #ifdef SENNIT_SLOW_TESTS
@@ -33,4 +35,10 @@ inline long thread_count() {
         std::fclose(file);
     }
     return threads;
+}
+
+// The memory that the program has allocated and not freed, without what the allocator keeps.
+inline std::size_t allocated_kib() {
+    const struct mallinfo2 now = ::mallinfo2();
+    return (now.uordblks + now.hblkhd) / 1024;
 }
