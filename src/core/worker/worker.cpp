@@ -463,8 +463,8 @@ std::uint16_t affinity_of_worker(runtime_core& where, unsigned worker) {
 
 std::uint16_t affinity_here(runtime_core& where) noexcept {
     worker* me = this_worker();
-    return me && &me->runtime() == &where && !me->is_spare() ? me->affinity()
-                                                             : where.next_affinity();
+    return me && &me->runtime() == &where && !me->spare().is_spare() ? me->affinity()
+                                                                     : where.next_affinity();
 }
 
 void schedule(runnable& what, runtime_core& where) noexcept {

@@ -217,7 +217,6 @@ public:
     // True if this runtime's workers take work from each other.
     bool steals() const noexcept { return rules_.steals; }
 
-    bool is_spare() const noexcept { return spare_.is_spare(); }
     spare_state& spare() noexcept { return spare_; } // See spare_state.hpp.
     const spare_state& spare() const noexcept { return spare_; }
 

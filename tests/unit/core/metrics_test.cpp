@@ -45,7 +45,7 @@ TEST(metrics, stacks_made_is_the_most_stacks_that_were_live) {
     EXPECT_GE(runtime.metrics().stacks_made, 81u);
 }
 
-TEST(metrics, a_task_from_another_thread_counts_as_injected_and_a_local_one_does_not) {
+TEST(metrics, only_tasks_of_other_threads_count_as_injected) {
     sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     runtime.run([] {});
     const std::uint64_t before = runtime.metrics().tasks_injected;
@@ -59,7 +59,7 @@ TEST(metrics, a_task_from_another_thread_counts_as_injected_and_a_local_one_does
 
 // A worker counts a park after it has set its bit in the idle map, so the next task from outside
 // wakes it.
-TEST(metrics, wakes_counts_a_wake_up_of_a_parked_worker) {
+TEST(metrics, wakes_counts_wake_up_of_parked_worker) {
     sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     for (std::uint64_t parks = 0, round = 0; round < 5; ++round) {
         while (runtime.metrics().parks == parks) std::this_thread::yield();
