@@ -188,8 +188,8 @@ EXCEPTIONS = {
 # end: exceptions
 SYSTEM_HEADER = re.compile(
     r"(sys|linux|asm|arpa|netinet|net|bits)/.*\.h|"
-    r"(pthread|unistd|sched|signal|fcntl|poll|ucontext|dlfcn|semaphore|dirent|spawn|syscall|link|elf|"
-    r"execinfo|cpuid|immintrin|x86intrin|arm_acle|numa|hwloc)\.h|csignal|thread"
+    r"(pthread|unistd|sched|signal|fcntl|poll|ucontext|dlfcn|semaphore|dirent|spawn|syscall|link|"
+    r"elf|execinfo|cpuid|immintrin|x86intrin|arm_acle|numa|hwloc)\.h|csignal|thread"
 )
 # This header's assembly contains no instruction; programs of users compile it, too.
 MAY_HOLD_ASSEMBLY = {"include/sennit/detail/base/no_store_merge.hpp"}

@@ -2,10 +2,10 @@
 // Events that the scheduler emits to a trace receiver.
 //
 // Cost while tracing is off. There is no cost where a context yields, blocks or is woken by its own
-// worker, because the fast paths are taken only while tracing is off (worker::fast_suspend_,
-// fast_path_affinity_). There is no cost in a fork or a join that no thief stole. One load and one
-// branch that is never taken remain where a worker's loop resumes a context, at other wake-ups, at
-// a steal, and where a fiber begins.
+// worker, because the fast paths are taken only while tracing is off (`placement_rules`:
+// `fast_suspend`, `fast_path_affinity`). There is no cost in a fork or a join that no thief stole.
+// One load and one branch that is never taken remain where a worker's loop resumes a context, at
+// other wake-ups, at a steal, and where a fiber begins.
 //
 // The receiver is set once, before the first runtime starts, and is cleared only in a child of
 // fork(), before its first runtime starts; so `on` needs no order. The scheduler calls the receiver

@@ -30,9 +30,9 @@ public:
     // Scans the other workers' queues, for a worker that has work, and takes what lies behind a
     // stuck worker.
     void help_stuck_workers() noexcept;
-    // Parks until the worker is chosen for work, as long as there is no deadlock to look for.
-    // Returns false if a stop or a look ended the sleep.
-    bool park_without_deadline() noexcept; // src/core/diagnostics/deadlock_detector.cpp
+    // Parks until a waker chooses the worker, and looks for deadlocks meanwhile. Always returns
+    // true, as parker::sleep_until(never) does. src/core/diagnostics/deadlock_detector.cpp.
+    bool park_without_deadline() noexcept;
 
     // The worker's place to sleep. Any thread may notify it under the protocol of parker.hpp.
     sched::parker& parker() noexcept { return parker_; }

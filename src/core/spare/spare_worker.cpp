@@ -8,7 +8,8 @@
 //   active   | works: it parks with a bit of its own in the | leaving, by the watchdog or `resize`
 //            | idle map, thieves search it, it leads timers |
 //   leaving  | works, until it comes between two tasks      | inactive, by the spare worker
-//            | (`worker::poll_global_sources`, `idle_search::park_or_find_work`)     |
+//            | (`worker::poll_global_sources`,              |
+//            | `idle_search::park_or_find_work`)            |
 //   inactive | has moved its queue to the injector,         | leaving, by itself, for bound work;
 //            | and sleeps on this word                      | notified, by a poster of bound work
 //   notified | is about to look into its pinned queue       | inactive, by the spare worker
@@ -33,15 +34,14 @@
 // Why nothing is lost.
 //
 // 1. A searching worker reads `worker_count_with_spares_` after it has set its bit in the idle map;
-// a spare worker's
-//    thread starts after `worker_count_with_spares_` was written. So a parking worker that has not
-//    seen the spare worker has set its bit before the spare worker's first push, which reads the
-//    idle map. This is the README's argument for a post, with `worker_count_with_spares_` in the
-//    place of the work. All accesses are sequentially consistent. The spare worker's first fork is
-//    public, as is that of each worker that starts late (`worker::thread_main`).
+//    a spare worker's thread starts after `worker_count_with_spares_` was written. So a parking
+//    worker that has not seen the spare worker has set its bit before the spare worker's first
+//    push, which reads the idle map. This is the README's argument for a post, with
+//    `worker_count_with_spares_` in the place of the work. All accesses are sequentially
+//    consistent. The spare worker's first fork is public, as is that of each worker that starts
+//    late (`worker::thread_main`).
 // 2. A spare worker may be told to leave while it parks. It sets its bit, then reads
-// `word_`; the
-//    watchdog writes `word_`, then takes the bit. One of the two sees the other.
+//    `word_`; the watchdog writes `word_`, then takes the bit. One of the two sees the other.
 // 3. A leaving spare worker empties its queue by posts. When it is activated again, it continues
 //    after its sleep in the middle of the loop. All its other state lies on the stacks of contexts,
 //    which stay with the worker that resumes them. It also wakes one worker, whether its queue held
@@ -51,10 +51,10 @@
 //    watchdog counts the spare worker as it counts any worker, so it notices a stuck one, and
 //    treats the work behind it as ready behind a stuck worker (watchdog.cpp).
 // 5. A poster of bound work pushes before it reads `word_`. If it reads `leaving`, the spare
-// worker
-//    makes that `inactive` later, and then looks. If it reads `inactive`, it makes that `notified`,
-//    and the spare worker does not sleep, or is woken. If it reads `notified`, the spare worker
-//    makes that `inactive` later, and then looks. All accesses are sequentially consistent.
+//    worker makes that `inactive` later, and then looks. If it reads `inactive`, it makes that
+//    `notified`, and the spare worker does not sleep, or is woken. If it reads `notified`, the
+//    spare worker makes that `inactive` later, and then looks. All accesses are sequentially
+//    consistent.
 #include "core/runtime/registry.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
