@@ -12,7 +12,8 @@
 //           search first: smaller), FUTEX (the kernel's queue and the wake after the store; without
 //           it parking is one step), BARRIER_BEFORE_GUESS (the forcing thief passes the barrier
 //           first, then guesses whether there are private forks), NO_STOP (no shutdown; the workers
-//           vanish when all tasks have ended: smaller).
+//           vanish when all tasks have ended: smaller), REFUSAL (a worker may be refused as a
+//           searcher, and was counted for a moment).
 // Weakened: WEAK_POST_STORE, WEAK_POST_LOAD, WEAK_SLEEP_STORE, WEAK_SLEEP_LOAD: one of Dekker's
 //           four accesses.
 // Mutants:  MUTANT_...; see the places.
@@ -58,6 +59,9 @@ byte split;
 byte head;        // as its owner sees it
 byte head_memory; // as the other threads see it
 bool poll[WORKERS];
+
+byte searching;  // the number of searchers
+bool unproven;   // work may have been left to the searchers that only a look after a barrier shows
 
 bool stopping;
 byte posted; // one bit for each item
@@ -158,15 +162,25 @@ inline take_any(chosen) {
     od
 }
 
+// P3 to P5 of src/core/README.md.
 inline wake_one(chosen) {
     load_idle(chosen);
     wake_chosen(chosen)
 }
 
 inline wake_chosen(chosen) {
+    if
+    :: chosen != NOBODY && searching != 0 -> chosen = NOBODY
+    :: else
+    fi;
+    wake_searcher(chosen)
+}
+
+inline wake_searcher(chosen) {
     take_any(chosen);
     if
     :: chosen != NOBODY ->
+        searching++;
         notify(chosen);
         chosen = NOBODY
     :: else
@@ -255,12 +269,59 @@ inline look(found) {
 #endif
 }
 
+// T1 to T3: this worker has taken a task.
+inline end_search_with_work() {
+    if
+    :: searches ->
+        atomic {
+            searches = false;
+            searching--;
+            bit_was_set = (searching == 0) // the last searcher
+        }
+        if
+        :: bit_was_set ->
+            bit_was_set = false;
+            look(found);
+#ifndef MUTANT_NO_LOOK_OF_THE_LAST
+            if
+            :: !found && unproven ->
+                unproven = false;
+                request_share_from_all();
+#if FORKS
+                atomic {
+                    HEAD_DRAIN; // membarrier
+                    found = (queue != 0 || (IS_OTHER_OWNER && head > top))
+                }
+#else
+                look(found)
+#endif
+            :: else
+            fi;
+#endif
+            if
+            :: found ->
+                found = false;
+#ifndef MUTANT_NO_WAKE_BY_THE_LAST
+                wake_one(chosen)
+#else
+                skip
+#endif
+            :: else
+            fi
+        :: else
+        fi
+    :: else
+    fi
+}
+
 proctype worker(byte me) {
     byte chosen = NOBODY;
     byte piece = NOBODY;
     bool found;
     bool stop_seen;
     bool bit_was_set;
+    bool searches; // this worker is counted as a searcher
+    bool looks;
 #if FORKS
     byte other;
 #endif
@@ -291,6 +352,7 @@ step:
     }
     if
     :: piece != NOBODY ->
+        end_search_with_work();
 #if FORKS
         if
         :: piece == 0 -> goto fork_all
@@ -332,6 +394,7 @@ step:
                 found = false;
                 other = 0
             }
+            end_search_with_work();
 #ifndef MUTANT_NO_WAKE_AFTER_STEAL
             wake_one(chosen);
 #endif
@@ -347,10 +410,32 @@ step:
     fi;
 #endif
 
-    // park_or_find_work: perhaps search for a moment, ...
+    // park_or_find_work: become a searcher, unless too many workers are, ...
+#ifdef REFUSAL
+    if
+    :: searches
+    :: !searches ->
+        searching++;
+        if
+        :: searches = true
+        :: searching > 1 -> searching-- // not admitted
+        fi
+    fi;
+#else
+    atomic {
+        if
+        :: searches
+        :: !searches ->
+            searching++;
+            searches = true
+        fi
+    }
+#endif
+    // ... perhaps search for a moment, ...
 #ifndef NO_SPIN
     if
-    :: request_share_from_all();
+    :: searches ->
+        request_share_from_all();
         if
         :: force()
         :: skip
@@ -366,7 +451,7 @@ step:
     fi;
 #endif
 
-    // ... then announce, ask, force, check again, sleep.
+    // ... then announce, and if no other worker searches: ask, force, check again; sleep.
 #ifdef WEAK_SLEEP_LOAD
     look(found); // the check was done before the announcement is visible
 #endif
@@ -381,10 +466,31 @@ step:
     idle = idle | BIT(me);
 #endif
 #endif
-#ifndef MUTANT_NO_ASK
-    request_share_from_all();
+#if FORKS && !defined(MUTANT_NO_UNPROVEN)
+    unproven = true; // without forks every look shows all tasks
 #endif
-    force();
+    atomic {
+        if
+        :: searches ->
+            searches = false;
+            searching--
+        :: else
+        fi;
+        looks = (searching == 0)
+    }
+#ifdef MUTANT_SLEEP_UNSEARCHED
+    looks = false;
+#endif
+look_again:
+    if
+    :: looks ->
+        unproven = false;
+#ifndef MUTANT_NO_ASK
+        request_share_from_all();
+#endif
+        force()
+    :: else
+    fi;
 #ifdef MUTANT_STOP_BEFORE_BIT
     skip; // stop_seen keeps the result of an earlier check
 #else
@@ -394,9 +500,19 @@ step:
 #ifdef MUTANT_NO_RECHECK
     found = false;
 #else
-    look(found);
+    if
+    :: looks -> look(found)
+    :: else -> found = false
+    fi;
 #endif
 #endif
+    if
+    :: stop_seen && !found && !looks -> // other workers have relied on this searcher
+        looks = true;
+        goto look_again
+    :: else
+    fi;
+    looks = false;
     if
     :: found || stop_seen ->
         atomic { // one fetch_and
@@ -412,13 +528,21 @@ step:
             idle = idle & ~BIT(me)
         }
         if
-        :: bit_was_set -> word[me] = AWAKE
+        :: bit_was_set ->
+            word[me] = AWAKE;
+            searching++;
+            searches = true
         :: else ->
 #ifndef MUTANT_LEAVE_TOKEN
             park(me);
 #endif
-#ifndef MUTANT_NO_PASS_ON
-            wake_one(chosen)
+#ifndef MUTANT_FORGET_TOKEN
+            searches = true; // the waker has counted this worker
+#endif
+#if FORKS
+            unproven = true
+#else
+            skip
 #endif
         fi;
         bit_was_set = false;
@@ -429,9 +553,16 @@ step:
                 stop_seen = false
             }
             goto step
-        :: else -> goto out
+        :: else ->
+#ifndef MUTANT_END_ALONE
+            load_idle(chosen);
+            wake_searcher(chosen);
+#endif
+            goto out
         fi
-    :: else -> park(me)
+    :: else ->
+        park(me);
+        searches = true
     fi;
     goto step;
 
@@ -466,6 +597,7 @@ fork_all:
                 fi
             }
 #ifndef MUTANT_PUBLISH_WITHOUT_WAKE
+            unproven = true;
             wake_one(chosen)
 #endif
         :: else
@@ -536,7 +668,8 @@ proctype stopper() {
 #ifdef MUTANT_WAKE_BEFORE_STOP
     do
     :: n < WORKERS ->
-        wake_one(chosen);
+        load_idle(chosen);
+        wake_searcher(chosen);
         n++
     :: else -> break
     od;
@@ -549,7 +682,8 @@ proctype stopper() {
 #else
     :: n < WORKERS ->
 #endif
-        wake_one(chosen);
+        load_idle(chosen);
+        wake_searcher(chosen);
         n++
     :: else -> break
     od;

@@ -17,24 +17,22 @@
 
 namespace sennit::sched {
 
-bool thief::steal_fork_from(context& victim) noexcept {
+// `owner`: the worker that runs the context; null if the context is suspended.
+bool thief::steal_fork_from(context& victim, worker* owner) noexcept {
     std::uint64_t seen = victim.forks.load();
     for (;;) {
         const fork_range range = fork_range::of(seen);
         if (range.empty()) return false;
         if (!victim.forks.cas(seen, fork_range{range.top + 1, range.split}.word())) continue;
         me_.counted.steals.add();
-        if (range.size() == 1) {
-            // The next thief needs a public fork: send the request now instead of after a search
-            // without result.
-            for (unsigned i = 0; i < me_.runtime().worker_count_with_spares(); ++i)
-                if (me_.runtime().worker_at(i).running() == &victim)
-                    me_.runtime().worker_at(i).request_share();
-        }
+        // The next thief needs a public fork: send the request now instead of after a search
+        // without result.
+        if (range.size() == 1 && owner) owner->request_share();
+        me_.end_search();
         if (!SENNIT_MUTANT("wake-up by a thief"))
             // This worker stops searching. Another worker must search, or private forks in a long
-            // leaf stay unseen.
-            me_.runtime().wake_one();
+            // leaf stay unseen. Where there is a fork for it, the workers wake as a tree.
+            range.size() == 1 ? me_.runtime().wake_one() : me_.runtime().wake_searcher();
         run_stolen(*victim.slot(range.top));
         return true;
     }
@@ -69,7 +67,7 @@ bool thief::steal_fork() noexcept {
         if (&victim == &me_) continue;
         context* target = victim.running();
         if (!target) continue;
-        if (steal_fork_from(*target)) return true;
+        if (steal_fork_from(*target, &victim)) return true;
         victim.request_share();
     }
     return steal_fork_from_suspended();
@@ -81,7 +79,29 @@ context* thief::find_stealable_context() const noexcept {
 
 bool thief::steal_fork_from_suspended() noexcept {
     while (context* suspended = find_stealable_context())
-        if (steal_fork_from(*suspended)) return true;
+        if (steal_fork_from(*suspended, nullptr)) return true;
+    return false;
+}
+
+namespace {
+// The number of private slots of `target`, the context that runs on the worker with the hot line
+// `tls`.
+std::uint32_t private_slots(const context& target, const sys::worker_tls& tls) noexcept {
+    // pairs with tls_set_head
+    const auto* head = static_cast<const fork_slot*>(tls.head.load_acq());
+    const bool ours = head >= target.fork_base() && head < target.fork_end;
+    const std::uint32_t split = fork_range::of(target.forks.load()).split;
+    return ours && target.number_of(head) > split ? target.number_of(head) - split : 0;
+}
+} // namespace
+
+bool thief::sees_private_forks() const noexcept {
+    for (unsigned i = 0; i < me_.runtime().worker_count_with_spares(); ++i) {
+        worker& other = me_.runtime().worker_at(i);
+        context* target = other.running();
+        sys::worker_tls* tls = other.tls(); // Pairs through running(), which has acquired it.
+        if (&other != &me_ && target && tls && private_slots(*target, *tls) != 0) return true;
+    }
     return false;
 }
 
@@ -91,23 +111,17 @@ bool thief::force_publication(worker& victim) noexcept {
     context* target = victim.running();
     sys::worker_tls* tls = victim.tls(); // Pairs through running(), which has acquired it.
     if (!target || !tls || !sys::barrier_available()) return false;
-    const auto private_slots = [&] {
-        // pairs with tls_set_head
-        const auto* head = static_cast<const fork_slot*>(tls->head.load_acq());
-        const bool ours = head >= target->fork_base() && head < target->fork_end;
-        const std::uint32_t split = fork_range::of(target->forks.load()).split;
-        return ours && target->number_of(head) > split ? target->number_of(head) - split : 0;
-    };
     // A guess, but it keeps idle workers from disturbing busy ones.
-    if (private_slots() == 0) return false;
+    if (private_slots(*target, *tls) == 0) return false;
     // Every slot is older than the claim, so each pop takes the slow path. The claim's value is
     // this thief's alone, so the thief knows whether its claim still stands.
     // SAFETY: compared, never followed
     void* const claim = reinterpret_cast<void*>(~std::uintptr_t{me_.index()});
     std::lock_guard guard(target->lock);
+    if (private_slots(*target, *tls) == 0) return false; // Another thief has forced them meanwhile.
     tls->split.store(claim);
     if (!sys::barrier_all_threads()) return false; // The claim costs the owner one slow pop.
-    const std::uint32_t count = private_slots();
+    const std::uint32_t count = private_slots(*target, *tls);
     // The claim is read last. While it stands, the victim has not switched to another context since
     // the claim was made, so the counted slots are the target's. From the barrier on, the owner can
     // neither pop these slots nor leave them without the lock. (A claim value that all thieves
@@ -118,6 +132,17 @@ bool thief::force_publication(worker& victim) noexcept {
     me_.counted.forced.add();
     me_.counted.published.add((count + 1) / 2);
     return true;
+}
+
+bool thief::force_publication_of_any() noexcept {
+    if (!me_.steals()) return false;
+    const unsigned n = me_.runtime().worker_count_with_spares();
+    const unsigned start = me_.random_below(n);
+    for (unsigned i = 0; i < n; ++i)
+        if (worker& victim = me_.runtime().worker_at((start + i) % n);
+            &victim != &me_ && force_publication(victim))
+            return true;
+    return false;
 }
 
 bool thief::force_publication_of_all() noexcept {

@@ -92,10 +92,9 @@ void idle_search::request_share_from_all() noexcept {
         if (worker& other = me_.runtime().worker_at(i); &other != &me_) other.request_share();
 }
 
-// Returns true if it found work. Sets `lone_tasks` if it saw lone tasks, which a sentinel has to
-// watch.
+// Requires that this worker is counted as a searcher. Returns true if it found work. Sets
+// `lone_tasks` if it saw lone tasks, which a sentinel has to watch.
 bool idle_search::search(bool& lone_tasks) noexcept {
-    if (!me_.runtime().begin_search()) return false;
     (void)look_at_queues(last_look::just_now); // Records the baseline of each worker's progress.
     const std::int64_t start = sys::now_ns();
     std::int64_t looked = start;
@@ -107,7 +106,7 @@ bool idle_search::search(bool& lone_tasks) noexcept {
         for (unsigned i = 0; i < pauses_per_look; ++i) sys::cpu_relax();
         if (!forced && now - start > force_after_ns) {
             forced = true;
-            me_.stealing().force_publication_of_all();
+            me_.stealing().force_publication_of_any();
             const sight seen = look_at_queues(last_look::a_while_ago);
             found = seen == sight::work;
             lone_tasks = seen == sight::lone_tasks;
@@ -117,42 +116,105 @@ bool idle_search::search(bool& lone_tasks) noexcept {
         }
         found = found || work_in_sight();
     }
-    me_.runtime().end_search();
     return found;
 }
 
-// Parks until there is work. Returns true if the caller has to search for work again, and false if
-// the runtime ends and nothing is left to do. S1 to S7 are the steps in src/core/README.md, "Two
-// protocols".
-bool idle_search::park_or_find_work() noexcept {
-    if (me_.spare().deactivation_requested()) [[unlikely]] {
-        if (me_.deactivate()) return true;
+// Returns true if there may be work for which a parked worker must be woken, besides the work that
+// this worker has taken.
+bool idle_search::work_for_others() noexcept {
+    runtime_core& all = me_.runtime();
+    if (!all.injector().empty() || all.has_stealable_contexts()) return true;
+    if (all.timers().next_ns() != never && !all.timers().has_leader()) return true;
+    if (me_.queue().in_sight() != 0) return true; // Behind what this worker has taken.
+    const std::uint32_t left_to_sentinel = all.has_sentinel() ? 1 : 0;
+    for (unsigned i = 0, n = all.worker_count_with_spares(); i < n; ++i) {
+        worker& other = all.worker_at(i);
+        if (&other == &me_) continue;
+        if (other.queue().in_sight() > left_to_sentinel) return true;
+        if (context* target = other.running();
+            target && !fork_range::of(target->forks.load()).empty())
+            return true;
     }
-    bool lone_tasks = false;
-    if (search(lone_tasks)) return true;
+    return false;
+}
+
+// Posters have left work to the searchers. The last searcher therefore wakes a worker if there is
+// more work than it has taken. It looks a second time, after a barrier, if there may be work that
+// only such a look shows: a barrier costs less than a wake-up in vain.
+void idle_search::end_search_slowly() noexcept {
+    searches_ = false;
+    if (!me_.runtime().end_search() || !me_.steals()) return;
+    bool wake = work_for_others();
+    if (!wake && me_.runtime().unproven() && !SENNIT_MUTANT("look of the last searcher")) {
+        me_.runtime().clear_unproven();
+        request_share_from_all();
+        const bool sees_all = !sys::barrier_available() || sys::barrier_all_threads();
+        wake = !sees_all || work_for_others() || me_.stealing().sees_private_forks();
+    }
+    if (wake && !SENNIT_MUTANT("wake-up by the last searcher")) me_.runtime().wake_one();
+}
+
+bool idle_search::park_or_find_work() noexcept {
+    if (!searches_) searches_ = me_.runtime().begin_search();
+    for (;;) {
+        if (me_.spare().deactivation_requested()) [[unlikely]] {
+            if (me_.deactivate()) return true;
+            searches_ = me_.runtime().begin_search();
+        }
+        bool lone_tasks = false;
+        if (!searches_)
+            lone_tasks = look_at_queues(last_look::just_now) == sight::lone_tasks;
+        else if (search(lone_tasks))
+            return true;
+        if (!park(lone_tasks)) return false;
+        if (!searches_ || work_in_sight()) return true;
+    }
+}
+
+// Parks until there is work, or until a waker chooses this worker. Returns false if the runtime
+// ends and nothing is left to do. S1 to S8 are the steps in src/core/README.md, "Two protocols".
+bool idle_search::park(bool lone_tasks) noexcept {
     // S1 comes after this line: a push of a lone task that saw the bit and no sentinel would pay
     // for a wake-up.
     bool is_sentinel = lone_tasks && me_.runtime().try_become_sentinel();
     parker_.announce();
     me_.runtime().idle().set(me_.index());
+    // S2. A worker that leaves another searcher behind does not look again: that searcher, or one
+    //     that it wakes, does so before it parks.
+    me_.runtime().set_unproven();
+    bool looks = std::exchange(searches_, false) ? me_.runtime().end_search()
+                                                 : !me_.runtime().has_searcher();
+    looks = looks || !me_.steals();
     unsigned quiet_looks = 0;
     std::int64_t sentinel_sleep_ns = tuning::first_sentinel_sleep_ns;
     for (bool first = true;; first = false) {
-        request_share_from_all();
-        // S3. A push that did not see the announcement of S1 is visible after this barrier; a later
-        //     push sees the announcement.
+        sight seen = sight::nothing;
         bool sees_all = true;
-        if (me_.runtime().worker_count_with_spares() > 1 && sys::barrier_available() &&
-            !SENNIT_MUTANT("barrier before the last look"))
-            sees_all = sys::barrier_all_threads();
-        if (!SENNIT_MUTANT("force before sleep")) me_.stealing().force_publication_of_all();
+        if (looks) {
+            me_.runtime().clear_unproven();
+            request_share_from_all();
+            // S4. A push that did not see the announcement of S1 and S2 is visible after this
+            //     barrier; a later push sees the announcement.
+            if (me_.runtime().worker_count_with_spares() > 1 && sys::barrier_available() &&
+                !SENNIT_MUTANT("barrier before the last look"))
+                sees_all = sys::barrier_all_threads();
+            if (!SENNIT_MUTANT("force before sleep")) me_.stealing().force_publication_of_all();
+        }
         const bool stopping = me_.runtime().stopping();
-        const sight seen = look_at_queues(first ? last_look::just_now : last_look::long_ago);
-        const bool work =
-            seen == sight::work || work_in_sight() || me_.spare().deactivation_requested();
+        if (looks) seen = look_at_queues(first ? last_look::just_now : last_look::long_ago);
+        const bool work = seen == sight::work ||
+                          (looks ? work_in_sight() : !me_.global_sources_empty()) ||
+                          me_.spare().deactivation_requested();
+        if (stopping && !work && !looks) { // Other workers have relied on this searcher.
+            looks = true;
+            continue;
+        }
         if (work || stopping) {
             cancel_park(is_sentinel);
             watchdog::notice();
+            // The token that this worker may have taken was for another worker, which has to end.
+            if (!work && !SENNIT_MUTANT("an ending worker wakes the next"))
+                me_.runtime().wake_searcher();
             return work;
         }
         if (!sees_all) { // The system refused the barrier: look again instead of sleeping for good.
@@ -162,7 +224,7 @@ bool idle_search::park_or_find_work() noexcept {
         if (seen == sight::lone_tasks) {
             quiet_looks = 0;
             if (!is_sentinel) is_sentinel = me_.runtime().try_become_sentinel();
-        } else if (is_sentinel && ++quiet_looks > tuning::sentinel_idle_looks) {
+        } else if (looks && is_sentinel && ++quiet_looks > tuning::sentinel_idle_looks) {
             is_sentinel = false;
             me_.runtime().release_sentinel();
             // A thread that pushed a lone task before has woken no worker.
@@ -189,28 +251,40 @@ bool idle_search::park_or_find_work() noexcept {
             watchdog::notice();
             return true;
         }
+        looks = true; // A sentinel's scan, or the timer leader's.
         if (!chosen) continue;
         watchdog::notice();
+        searches_ = parker_.woken_as_searcher();
         const bool duty_left = is_sentinel || (leads && me_.runtime().timers().next_ns() != never);
-        if (is_sentinel) me_.runtime().release_sentinel();
-        if (duty_left && !SENNIT_MUTANT("wake-up for a duty that is left"))
+        if (is_sentinel) end_watch();
+        if (duty_left && !searches_ && !SENNIT_MUTANT("wake-up for a duty that is left"))
             // Another worker must become the sentinel, or sleep until the next timer.
             me_.runtime().wake_one();
         return true;
     }
 }
 
-// Stops parking without having been woken.
+// Lone tasks that were pushed before may be visible only after a barrier, and woke no worker.
+void idle_search::end_watch() noexcept {
+    me_.runtime().release_sentinel();
+    me_.runtime().set_unproven();
+}
+
+// Stops parking without having been woken. The worker becomes a searcher: it may be the only one
+// that has seen the tasks of posters that woke no worker.
 void idle_search::cancel_park(bool is_sentinel) noexcept {
-    if (is_sentinel) me_.runtime().release_sentinel();
+    if (is_sentinel) end_watch();
     if (me_.runtime().idle().clear(me_.index())) {
         parker_.cancel();
-        if (is_sentinel && !SENNIT_MUTANT("wake-up of the next sentinel")) me_.runtime().wake_one();
+        me_.runtime().rejoin_search();
+        searches_ = true;
     } else {
         parker_.sleep(); // A waker has chosen this worker: take its token, which is on the way, ...
-        if (!SENNIT_MUTANT("token is passed on"))
-            // ... and pass it on: the work seen here may differ from the waker's.
-            me_.runtime().wake_one();
+        searches_ = parker_.woken_as_searcher();
+        // ... and pass it on: the work seen here may differ from the waker's.
+        if (SENNIT_MUTANT("token is passed on")) return;
+        me_.runtime().set_unproven();
+        if (!searches_) me_.runtime().wake_one();
     }
 }
 

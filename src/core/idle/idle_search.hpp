@@ -27,6 +27,12 @@ public:
     // Returns true if the caller has to look for work again, and false if the runtime ends and
     // nothing is left to do. Searches, and parks as long as there is no work.
     bool park_or_find_work() noexcept;
+    // Ends the search of a worker that has taken work, or deactivates. No effect if the worker is
+    // not counted as a searcher.
+    void end_search() noexcept {
+        if (searches_) [[unlikely]]
+            end_search_slowly();
+    }
     // Scans the other workers' queues, for a worker that has work, and takes what lies behind a
     // stuck worker.
     void help_stuck_workers() noexcept;
@@ -49,12 +55,17 @@ private:
     enum class sight { nothing, lone_tasks, work };
     enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
     bool search(bool& lone_tasks) noexcept;
+    [[gnu::noinline]] void end_search_slowly() noexcept;
     bool work_in_sight() noexcept;
+    bool work_for_others() noexcept;
     sight look_at_queues(last_look when) noexcept;
+    bool park(bool lone_tasks) noexcept;
     void cancel_park(bool is_sentinel) noexcept;
+    void end_watch() noexcept;
     void request_share_from_all() noexcept;
 
     worker& me_;
+    bool searches_ = false; // True while this worker is counted as a searcher.
     std::unique_ptr<progress_tracker[]> progress_trackers_; // One for each worker.
     sched::parker parker_;
     base::atomic<std::uint32_t> untimed_park_epoch_{0}; // Written by the owner.

@@ -3,8 +3,9 @@
 // it, which states when a worker may be woken.
 //
 // States of the word: awake (0); asleep (1): announced, may be waiting on the futex; notified (2):
-// a waker chose this worker. Only the owner makes the transitions 0 -> 1 and * -> 0. Only the one
-// waker that took the worker's bit from the idle map makes the transition 1 -> 2.
+// a waker chose this worker; notified as a searcher (3): the waker has also counted it as a
+// searcher. Only the owner makes the transitions 0 -> 1 and * -> 0. Only the one waker that took
+// the worker's bit from the idle map makes the transitions 1 -> 2 and 1 -> 3.
 #pragma once
 
 #include "core/policy/tuning.hpp"
@@ -29,7 +30,7 @@ public:
     // case. A worker that then gives up must take its bit from the idle map before it cancels: if
     // the bit is gone, the token is on its way.
     bool sleep_until(std::int64_t deadline_ns) noexcept {
-        while (word_.load_acq() != notified) // pairs with notify
+        while (!notified_now()) // pairs with notify
             if (deadline_ns == never)
                 sys::futex_wait(word_, asleep);
             else if (!sys::futex_wait_until(word_, asleep, deadline_ns))
@@ -53,7 +54,7 @@ public:
             std::clamp(sys::now_ns() - rise_ns, std::int64_t{0}, tuning::longest_wait_ns);
         deviation_ns_ += (std::abs(late - wakes_in_ns_) - deviation_ns_) / 4;
         wakes_in_ns_ += (late - wakes_in_ns_) / 8;
-        while (word_.load_acq() != notified) { // pairs with notify
+        while (!notified_now()) { // pairs with notify
             if (sys::now_ns() >= deadline_ns) return false;
             sys::cpu_relax();
         }
@@ -61,23 +62,34 @@ public:
         return true;
     }
     void cancel() noexcept { word_.store_rlx(awake); } // Orders nothing: the owner's own state.
-    void notify() noexcept {
+    void notify() noexcept { notify_as(notified); }
+    // The caller has counted the worker as a searcher.
+    void notify_as_searcher() noexcept { notify_as(notified_as_searcher); }
+    // True if the waker of the last sleep has counted this worker as a searcher. Owner only.
+    bool woken_as_searcher() const noexcept { return woken_as_searcher_; }
+    // Any thread. The number of times that the worker was notified.
+    std::uint64_t wakes() const noexcept { return wakes_.load_rlx(); } // A metric: orders nothing.
+
+private:
+    static constexpr std::uint32_t awake = 0, asleep = 1, notified = 2, notified_as_searcher = 3;
+    bool notified_now() noexcept {
+        const std::uint32_t seen = word_.load_acq(); // pairs with notify
+        woken_as_searcher_ = seen == notified_as_searcher;
+        return seen >= notified;
+    }
+    void notify_as(std::uint32_t token) noexcept {
         // The explorer would take each access for a choice point. Orders nothing: there is one
         // writer at a time, because a waker holds the worker's bit from the idle map, and the
         // worker sets that bit again only after it has seen the store below.
         if constexpr (!tuning::simulated) wakes_.store_rlx(wakes_.load_rlx() + 1);
-        word_.store(notified);
+        word_.store(token);
         sys::futex_wake(word_, 1);
     }
-    // Any thread. The number of calls of notify.
-    std::uint64_t wakes() const noexcept { return wakes_.load_rlx(); } // A metric: orders nothing.
-
-private:
-    static constexpr std::uint32_t awake = 0, asleep = 1, notified = 2;
     base::atomic<std::uint32_t> word_{awake};
     base::atomic<std::uint64_t> wakes_{0};
     std::int64_t wakes_in_ns_ = 0; // The mean latency of a wake-up; the owner's.
     std::int64_t deviation_ns_ = 0;
+    bool woken_as_searcher_ = false; // The owner's.
 };
 
 } // namespace sennit::sched

@@ -43,6 +43,7 @@ public:
         std::uint32_t none = no_leader;
         return leader_.cas(none, worker);
     }
+    bool has_leader() const noexcept { return leader_.load() != no_leader; }
     void release_lead() noexcept { leader_.store(no_leader); }
 
 private:

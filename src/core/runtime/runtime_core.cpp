@@ -246,7 +246,7 @@ runtime_core::~runtime_core() {
 void runtime_core::end_workers(unsigned started) noexcept {
     stopping_.store(1);
     wake_spares_to_end();
-    for (unsigned i = 0; i < worker_count_with_spares(); ++i) wake_one();
+    for (unsigned i = 0; i < worker_count_with_spares(); ++i) wake_searcher();
     for (unsigned i = 0; i < started; ++i) workers_[i]->join();
     for (unsigned i = worker_count(); i < worker_count_with_spares(); ++i)
         if (workers_[i]->thread().joinable()) workers_[i]->join();

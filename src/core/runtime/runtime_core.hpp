@@ -74,11 +74,25 @@ public:
     // Returns the affinity of the next worker in turn.
     std::uint16_t next_affinity() noexcept;
 
-    // Wakes one parked worker, if any. Call this after the work is visible. Costs one load if no
-    // worker is parked.
+    // Wakes one parked worker, if any is parked, unless a worker searches for work. Call this after
+    // the work is visible. Costs one load if no worker is parked.
     void wake_one() noexcept {
+        if (!idle_.any(worker_capacity()) || (steals() && leave_to_searcher())) return;
+        wake_searcher();
+    }
+    // The same, for work that a searcher may not see without a barrier.
+    void wake_one_unproven() noexcept {
+        if (!idle_.any(worker_capacity())) return;
+        set_unproven();
+        wake_one();
+    }
+    // Wakes one parked worker, if any, whether a worker searches or not. The worker begins as a
+    // searcher.
+    void wake_searcher() noexcept {
         const unsigned chosen = idle_.take_any(worker_capacity());
-        if (chosen != idle_map::none) worker_at(chosen).parker().notify();
+        if (chosen == idle_map::none) return;
+        searching_.fetch_add(1);
+        worker_at(chosen).parker().notify_as_searcher();
     }
 
     // Wakes the worker `index`, if it is parked. Returns true if it was.
@@ -97,10 +111,27 @@ public:
     }
     void release_sentinel() noexcept { sentinels_.store(0); }
 
-    // Limits spinning: at most half of the awake workers search for work at a time. A lone worker
-    // is always admitted.
+    // Searchers: the awake workers that are counted as looking for work. src/core/README.md, "Two
+    // protocols", says what a poster and a parking worker may leave to a searcher.
+    bool has_searcher() const noexcept { return searching_.load() != 0; }
+    // Returns true if a worker searches. What the caller wrote before is visible to that worker
+    // once it has ended its search: both are read-modify-write operations.
+    bool leave_to_searcher() noexcept { return searching_.fetch_add(0) != 0; }
+    // Counts the calling worker as a searcher, and limits spinning: at most half of the workers
+    // search at a time. A lone worker is always admitted.
     bool begin_search() noexcept;
-    void end_search() noexcept { searching_.fetch_sub(1); }
+    // Counts the calling worker as a searcher without that limit: it has work in sight.
+    void rejoin_search() noexcept { searching_.fetch_add(1); }
+    // Returns true if the caller was the last searcher.
+    bool end_search() noexcept { return searching_.fetch_sub(1) == 1; }
+    // Set while work may have been left to the searchers that only a look after a barrier shows.
+    bool unproven() const noexcept { return unproven_.load() != 0; }
+    void set_unproven() noexcept {
+        if (unproven_.load() == 0) unproven_.store(1);
+    }
+    void clear_unproven() noexcept {
+        if (unproven_.load() != 0) unproven_.store(0);
+    }
 
     const runtime_options& options() const noexcept { return options_; }
     bool all_parked() const noexcept; // Each has announced that it parks; may change at any time.
@@ -174,8 +205,10 @@ private:
     blocking_pool blocking_;
     idle_map idle_;
     base::atomic<std::uint32_t> stopping_{0};
-    base::atomic<std::uint32_t> searching_{0};
-    base::atomic<std::uint32_t> sentinels_{0}; // 0 or 1.
+    // On a line of its own: each poster that sees a parked worker reads it.
+    alignas(base::destructive_distance) base::atomic<std::uint32_t> searching_{0};
+    base::atomic<std::uint32_t> unproven_{0};
+    alignas(base::destructive_distance) base::atomic<std::uint32_t> sentinels_{0}; // 0 or 1.
     base::atomic<std::uint32_t> unpinned_{0};
     base::atomic<std::uint32_t> next_affinity_{0};
     // Threads inside `post` that are none of its workers'.

@@ -75,6 +75,7 @@ namespace sennit::sched {
 bool worker::deactivate() noexcept {
     run_queue::batch all;
     if (queue_.take_all(all) != 0) runtime_.injector().push_batch(all);
+    if (!SENNIT_MUTANT("a spare that deactivates is no searcher")) idle_.end_search();
     if (!SENNIT_MUTANT("wake-up by a spare that deactivates")) runtime_.wake_one();
     idle_.advance_untimed_park_epoch();
     spare_.sleep_inactive(*this);

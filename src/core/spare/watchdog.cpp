@@ -185,7 +185,7 @@ bool watchdog::look_at(runtime_core& one) noexcept {
     // The next sentinel may have found other work, which takes this long: wake a worker that has
     // been parked since before.
     if (ready && now.parked != 0) {
-        one.wake_one();
+        one.wake_searcher();
     } else if (ready && now.active_spares < wanted) {
         bool refused = false;
         waits = !one.activate_spare(refused) && !refused;

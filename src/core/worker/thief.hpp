@@ -29,6 +29,11 @@ public:
     // Makes half of the private forks of each running context public, with one barrier of all
     // threads for each context that seems to have some. Returns true if any fork became public.
     bool force_publication_of_all() noexcept;
+    // The same, but ends with the first context of which a fork became public.
+    bool force_publication_of_any() noexcept;
+
+    // Returns true if a running context seems to have private forks.
+    bool sees_private_forks() const noexcept;
 
     // Moves the older half of the run queue of `victim` to the own queue. Returns false if the
     // queue is empty, or in use by another thread.
@@ -39,7 +44,7 @@ public:
     bool steal_from_pinned(worker& victim, bool even_stale) noexcept;
 
 private:
-    bool steal_fork_from(context& victim) noexcept;
+    bool steal_fork_from(context& victim, worker* owner) noexcept;
     void run_stolen(fork_slot& slot) noexcept;
     bool force_publication(worker& victim) noexcept;
     void announce_stolen(std::uint32_t queued) noexcept;

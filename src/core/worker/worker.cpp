@@ -323,7 +323,7 @@ bool worker::share_half() noexcept {
         return false;
     run_queue::batch half;
     if (queue_.take_half(half) != 0) runtime_.injector().push_batch(half);
-    runtime_.wake_one();
+    runtime_.wake_one_unproven(); // The request is answered: forks that come next may stay private.
     return true;
 }
 
@@ -419,6 +419,7 @@ bool worker::stress_one_in([[maybe_unused]] unsigned n) noexcept {
 
 void worker::run(runnable& item) noexcept {
     count_loop_run();
+    end_search();
     self().order = queue_.present();
     item.run(&item); // May suspend: nothing of *this may be used afterwards.
 }

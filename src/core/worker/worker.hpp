@@ -177,6 +177,8 @@ public:
     // Any thread, see idle_search.hpp.
     const idle_search& idling() const noexcept { return idle_; }
     thief stealing() noexcept { return thief(*this); } // Own thread.
+    // Own thread. Must precede each run of work that the loop has taken.
+    void end_search() noexcept { idle_.end_search(); }
     // Own thread. True if no other thread has made a task ready for this worker or for any worker.
     bool global_sources_empty() const noexcept;
     // Own thread. A spare worker that was told to leave empties its queue, and sleeps until it is
