@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What searching workers cost an owner whose state they read: an owner pushes and pops forks, which
+// The cost for an owner whose state searching workers read: an owner pushes and pops forks, which
 // stores and loads words of its line, and other threads read a word of that owner now and then, or
 // set a request for work there. Two layouts: all words in one line, and the words that other
 // threads use in a line of their own.
