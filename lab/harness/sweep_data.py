@@ -17,6 +17,7 @@ THE_MACHINE = "the machine"  # the group of the first line of results.jsonl
 COSTS = "machine"  # the group of the programs that measure the machine
 CUT = "cut off by the budget"
 COUNTS = ("wakes", "barriers", "crossings", "steals")
+EXTRA = ("began_p50", "began_p90")  # of long_leaves
 PER = 1000  # operations, for which counts are given
 DIGITS = 4
 
@@ -43,7 +44,7 @@ class Row:
     program: str
     arguments: str
     unit: str
-    of: str  # of which the time is: "a fiber", "a run"
+    of: str = "a run"  # of which the time is
     tasks: int = 0  # operations of a run of a program of the lab
     pieces: dict[int, int] = field(default_factory=dict)  # threads -> independent parts of the work
     cells: dict[int, Cell] = field(default_factory=dict)
@@ -170,7 +171,7 @@ def _add_row(row: Row, threads: int, samples: list[dict]) -> None:
         cell.ideal = _round(median(one["ideal"] for one in samples))
     if "pieces" in samples[0]:
         row.pieces[threads] = int(samples[0]["pieces"])
-    for name in ("began_p50", "began_p90"):
+    for name in EXTRA:
         if name in samples[0]:
             cell.extra[name] = _round(median(one[name] for one in samples))
     row.cells[threads] = cell
@@ -187,7 +188,7 @@ def _rows(lines: Iterable[dict]) -> list[Row]:
     for key, of_threads in samples.items():
         first = next(iter(of_threads.values()))[0]
         if "seconds" in first:
-            row = Row(*key, unit="ms", of="a run", tasks=first["tasks"])
+            row = Row(*key, unit="ms", tasks=first["tasks"])
         else:
             row = Row(*key, unit=first["unit"], of=first["of"])
         for threads, of_cell in sorted(of_threads.items()):
@@ -243,16 +244,28 @@ def reduced(lines: list[dict]) -> Data:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _cell_json(threads: int, cell: Cell, pieces: int | None) -> str:
-    told: dict[str, object] = {"threads": threads, "time": cell.time, "n": cell.n}
-    if cell.ideal is not None:
-        told["ideal"] = cell.ideal
-    if pieces is not None:
-        told["pieces"] = pieces
-    return _json(told | cell.extra | cell.counts)
+def _columns(row: Row) -> dict[str, list]:
+    """The figures of a row: a list for each kind, with an element for each number of threads."""
+    cells = row.cells
+    columns: dict[str, list] = {
+        "threads": list(cells),
+        "time": [one.time for one in cells.values()],
+    }
+    columns["n"] = [one.n for one in cells.values()]
+    columns["ideal"] = [one.ideal for one in cells.values()]
+    columns["pieces"] = [row.pieces.get(threads) for threads in cells]
+    for name in EXTRA:
+        columns[name] = [one.extra.get(name) for one in cells.values()]
+    for name in COUNTS:
+        columns[name] = [one.counts.get(name) for one in cells.values()]
+    return {
+        name: column
+        for name, column in columns.items()
+        if any(value is not None for value in column)
+    }
 
 
 def _block(lines: list[str], opening: str, closing: str) -> str:
@@ -260,17 +273,17 @@ def _block(lines: list[str], opening: str, closing: str) -> str:
 
 
 def text_of(data: Data) -> str:
-    """A line for each figure, so that two versions of the file can be compared."""
+    """A line for each kind of figure of a row, so that two versions can be compared."""
     rows = []
     for row in data.rows:
-        head = {"group": row.group, "program": row.program, "arguments": row.arguments}
-        head |= {"unit": row.unit, "of": row.of}
-        told = _json(head | ({"tasks": row.tasks} if row.tasks else {}))
-        cells = [
-            "  " + _cell_json(threads, cell, row.pieces.get(threads))
-            for threads, cell in row.cells.items()
-        ]
-        rows.append(_block(cells, f'{told[:-1]}, "cells": [', " ]}"))
+        head: dict[str, object] = {"group": row.group, "program": row.program}
+        head["arguments"] = row.arguments
+        if row.tasks:
+            head["tasks"] = row.tasks
+        else:
+            head |= {"unit": row.unit, "of": row.of}
+        columns = [f" {_json(name)}:{_json(column)}" for name, column in _columns(row).items()]
+        rows.append(",\n".join([_json(head)[:-1], *columns]) + "}")
     costs = [
         _block(["  " + _json(one) for one in found], f"{_json(program)}: [", " ]")
         for program, found in data.costs.items()
@@ -291,18 +304,22 @@ def parsed(text: str) -> Data:
     told = json.loads(text)
     rows = []
     for one in told["rows"]:
-        row = Row(*(one[key] for key in ("group", "program", "arguments", "unit", "of")))
-        row.tasks = one.get("tasks", 0)
-        for cell in one["cells"]:
-            threads = cell["threads"]
-            if "pieces" in cell:
-                row.pieces[threads] = cell["pieces"]
+        row = Row(one["group"], one["program"], one["arguments"], one.get("unit", "ms"))
+        row.of, row.tasks = one.get("of", "a run"), one.get("tasks", 0)
+        for place, threads in enumerate(one["threads"]):
+            found = {
+                name: column[place]
+                for name, column in one.items()
+                if isinstance(column, list) and column[place] is not None
+            }
+            if "pieces" in found:
+                row.pieces[threads] = found["pieces"]
             row.cells[threads] = Cell(
-                cell["time"],
-                cell["n"],
-                cell.get("ideal"),
-                {name: cell[name] for name in COUNTS if name in cell},
-                {name: cell[name] for name in ("began_p50", "began_p90") if name in cell},
+                found["time"],
+                found["n"],
+                found.get("ideal"),
+                {name: found[name] for name in COUNTS if name in found},
+                {name: found[name] for name in EXTRA if name in found},
             )
         rows.append(row)
     return Data(told["machine"], told["processors"], rows, told["costs"], told["without_result"])

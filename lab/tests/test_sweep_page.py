@@ -212,7 +212,10 @@ class Committed(unittest.TestCase):
         self.assertTrue(files)
         for path in files:
             with self.subTest(path.name):
-                data = sweep_data.parsed(path.read_text(encoding="utf-8"))
+                text = path.read_text(encoding="utf-8")
+                self.assertLess(len(text.encode()), 60_000)
+                data = sweep_data.parsed(text)
+                self.assertEqual(sweep_data.text_of(data), text)
                 committed = (ROOT / "docs" / f"{path.stem}.md").read_text(encoding="utf-8")
                 self.assertEqual(sweep_page.markdown(data, path.stem), committed)
 
