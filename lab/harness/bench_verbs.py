@@ -8,7 +8,18 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from . import compare, overhead, page, progress, publish, report, scaling, seed_measure
+from . import (
+    compare,
+    overhead,
+    pack,
+    page,
+    progress,
+    publish,
+    report,
+    scaling,
+    seed_measure,
+    sweep_page,
+)
 from .bench import (
     CELL_BUDGET,
     FULL_CELL_BUDGET,
@@ -167,6 +178,8 @@ ACTIONS: dict[str | None, tuple[Callable[[Namespace], None], Callable[[Namespace
     "page": (page.open_files, page.act),
     "seed-tables": (seed_measure.open_files, seed_measure.act),
     "publish": (publish.open_files, publish.act),
+    "pack": (lambda _: None, pack.act),
+    "sweep-page": (sweep_page.open_files, sweep_page.act),
     "overhead": (lambda _: None, overhead.act),
 }
 

@@ -24,6 +24,10 @@ OUT = ROOT / "build" / "lab"
 TIME_LIMIT = 1800.0
 # Environment variable that names a CMake build folder, whose programs are used without a rebuild.
 PREBUILT = "SENNIT_LAB_BUILD"
+# For which processor the programs are built, unless they must run on another machine. The build
+# scripts of other languages read the variable PROCESSOR of their environment.
+THIS_PROCESSOR = "native"
+PROCESSOR = "SENNIT_LAB_PROCESSOR"
 
 
 class NotInstalled(Exception):
@@ -52,15 +56,20 @@ def compiler_flags() -> str:
     return os.environ.get("CXXFLAGS", "")
 
 
-def folder_of(compiler: str) -> Path:
+def _below(processor: str) -> Path:
+    return OUT if processor == THIS_PROCESSOR else OUT / processor
+
+
+def folder_of(compiler: str, processor: str = THIS_PROCESSOR) -> Path:
     """Where the C++ runtimes of a compiler are built. Those that have a name in common, but are
     not the one on the PATH, differ.
     """
     name, there = Path(compiler).name, shutil.which(compiler)
     usual = shutil.which(name)
     if not there or usual and os.path.realpath(there) == os.path.realpath(usual):
-        return OUT / name
-    return OUT / f"{name}-{hashlib.sha256(os.path.abspath(there).encode()).hexdigest()[:8]}"
+        return _below(processor) / name
+    digest = hashlib.sha256(os.path.abspath(there).encode()).hexdigest()[:8]
+    return _below(processor) / f"{name}-{digest}"
 
 
 def _end(command: list[str], out: IO, err: IO, log: Path, env: dict[str, str] | None = None) -> int:
@@ -82,13 +91,16 @@ def _succeeds(command: list[str], log: Path) -> bool:
 class Cxx:
     """All C++ runtimes of one compiler: one CMake build folder."""
 
-    def __init__(self, compiler: str) -> None:
+    def __init__(self, compiler: str, processor: str = THIS_PROCESSOR) -> None:
         if not shutil.which(compiler):
             raise UsageError(f"the compiler '{compiler}' is not installed")
         self.compiler = compiler
+        self.processor = processor
         self.prebuilt = bool(os.environ.get(PREBUILT))
         self.folder = (
-            Path(os.environ[PREBUILT]).absolute() if self.prebuilt else folder_of(compiler)
+            Path(os.environ[PREBUILT]).absolute()
+            if self.prebuilt
+            else folder_of(compiler, processor)
         )
         self.reasons: dict[str, str | None] | None = None
         self.versions: dict[str, str] = {}
@@ -162,6 +174,7 @@ class Cxx:
             "-U",
             "SENNIT_LAB_*",
             f"-DSENNIT_LAB_PROGRAMS={';'.join(programs)}",
+            f"-DSENNIT_LAB_PROCESSOR={self.processor}",
         ]
         if shutil.which("ninja") and not (self.folder / "CMakeCache.txt").exists():
             command += ["-G", "Ninja"]
@@ -184,36 +197,50 @@ class Cxx:
         reason = self.why_not(name)
         if reason:
             raise NotInstalled(reason)
-        program = self.folder / "lab" / f"lab-{name}"
+        return [self._target(name, f"lab-{name}", self.folder / "lab" / f"lab-{name}")]
+
+    def build_sweep(self, name: str) -> str:
+        """The program of lab/sweep/programs/NAME.cpp."""
+        self.why_not("sennit")  # configures
+        try:
+            names = (self.folder / "lab" / "sweep.txt").read_text().split()
+        except OSError as error:
+            raise NotInstalled(f"{error.filename}: {error.strerror}") from None
+        if name not in names:
+            raise NotInstalled("a library that it needs is not found")
+        return self._target(name, f"sweep-{name}", self.folder / "lab" / "sweep" / name)
+
+    def _target(self, name: str, target: str, program: Path) -> str:
         if self.prebuilt:
             if not program.is_file():
                 raise NotInstalled(f"{program} is not built")
-            return [str(program)]
+            return str(program)
         log = self.folder / f"{name}.log"
         warn(f"building {name} ({self.compiler})")
-        if not _succeeds(
-            ["cmake", "--build", str(self.folder), "--target", f"lab-{name}", "--parallel"], log
-        ):
+        command = ["cmake", "--build", str(self.folder), "--target", target, "--parallel"]
+        if not _succeeds(command, log):
             raise NotInstalled(f"does not build, see {log}")
-        return [str(program)]
+        return str(program)
 
 
-def build_script(name: str) -> tuple[list[str], str]:
+def build_script(name: str, processor: str = THIS_PROCESSOR) -> tuple[list[str], str]:
     """A runtime of another language: lab/runtimes/NAME/build.sh OUT ends with `ok COMMAND` or `no
     REASON`; a line before that may be `version TEXT`. Returns the command and the version."""
     script = ROOT / "lab" / "runtimes" / name / "build.sh"
     if not script.exists():
         raise NotInstalled("no port yet")
     warn(f"building {name}")
-    log = OUT / f"{name}.log"
+    folder = _below(processor)
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / f"{name}.log"
     with open(log, "wb") as err, open(os.memfd_create("out"), "w+b") as out:
         try:
             status = _end(
-                ["bash", str(script), str(OUT)],
+                ["bash", str(script), str(folder)],
                 out,
                 err,
                 log,
-                environment(ROOT / "build" / "cache"),
+                environment(ROOT / "build" / "cache") | {PROCESSOR: processor},
             )
         finally:
             out.seek(0)
@@ -250,8 +277,8 @@ class Finder(Protocol):
 class Builder:
     """Finds or makes the command that runs a runtime. Each method raises NotInstalled."""
 
-    def __init__(self, compiler: str | None = None) -> None:
-        self.cxx = Cxx(compiler or default_compiler())
+    def __init__(self, compiler: str | None = None, processor: str = THIS_PROCESSOR) -> None:
+        self.cxx = Cxx(compiler or default_compiler(), processor)
         # Versions of the libraries and languages that command() or check() found.
         self.versions: dict[str, str] = {}
 
@@ -262,9 +289,14 @@ class Builder:
                 found = self.cxx.build(runtime.program or name)
                 self._note(name, self.cxx.versions.get(runtime.program or name))
             else:
-                found, version = build_script(runtime.program or name)
+                found, version = build_script(runtime.program or name, self.cxx.processor)
                 self._note(name, version)
         return _under(runtime, found)
+
+    def sweep_program(self, name: str) -> list[str]:
+        """How to call a program of lab/sweep/programs."""
+        with _alone():
+            return [self.cxx.build_sweep(name)]
 
     def _note(self, name: str, version: str | None) -> None:
         if version:

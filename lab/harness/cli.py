@@ -111,7 +111,7 @@ def lab_verb(given: Namespace, arguments: Sequence[str]) -> int:
     bench_verbs.open_files(given)
     if given.action is None:
         install.setup(wants_all)
-    elif given.action == "overhead":
+    elif given.action in ("overhead", "pack"):
         install.ensure_build_tools()
     if given.action in (None, "page", "seed-tables"):
         install.install_charts()

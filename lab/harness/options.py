@@ -194,11 +194,27 @@ def _check_overhead(given: Namespace) -> None:
     given.reps = number(given.reps, "--reps", FEWEST, 1000)
 
 
+def _check_pack(given: Namespace) -> None:
+    given.compiler = compiler_named(given.compiler)
+    file = Path(given.file)
+    if not file.name.endswith(".tar.gz"):
+        raise UsageError(f"pack writes an archive FILE.tar.gz, not '{file.name}'")
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder '{file.parent}'")
+
+
+def _check_sweep_page(given: Namespace) -> None:
+    if not re.fullmatch("[a-z0-9-]+", given.name):
+        raise UsageError(f"--name takes small letters, digits and '-', not '{given.name}'")
+
+
 CHECKS = {
     None: _check_bench,
     "compare": _check_compare,
     "page": _check_page,
     "seed-tables": _check_seed_tables,
+    "pack": _check_pack,
+    "sweep-page": _check_sweep_page,
     "overhead": _check_overhead,
 }
 

@@ -195,6 +195,31 @@ def _publish(parser: Parser) -> None:
     parser.add_argument("--root", default=str(ROOT), help=argparse.SUPPRESS)
 
 
+def _pack(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE.tar.gz", help="the archive to write")
+    parser.add_argument(
+        "--compiler",
+        metavar="CXX",
+        help="the C++ compiler (default: $CXX, or g++); g++ builds runtimes that it lacks",
+    )
+
+
+def _sweep_page(parser: Parser) -> None:
+    parser.add_argument(
+        "folder",
+        metavar="FOLDER",
+        nargs="?",
+        help="the results of a sweep (default: write the page of the committed data again)",
+    )
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        default="sixteen-cores",
+        help="writes docs/NAME.md and docs/results/NAME.json (default: sixteen-cores)",
+    )
+    parser.add_argument("--root", default=str(ROOT), help=argparse.SUPPRESS)
+
+
 def _overhead(parser: Parser) -> None:
     parser.add_argument("--reps", metavar="K", default="25", help="pairs of runs (default: 25)")
 
@@ -288,6 +313,22 @@ BENCH_ACTIONS: dict[str, Verb] = {
         "  ./sennit bench seed-tables --measure build/seeds",
     ),
     "publish": ("make docs/results and the README's figures from results", _publish),
+    "pack": (
+        "pack the programs for a machine without tools",
+        _pack,
+        "Builds Sennit's programs, their peers and the programs of lab/sweep for x86-64-v3, and\n"
+        "packs them into one archive. The other machine needs bash, Python 3.11 and a glibc that\n"
+        "is not older than the one here. Each peer that is not found here is named.",
+        "  ./sennit bench pack build/sweep.tar.gz --compiler clang++-19\n"
+        "  tar -xf sweep.tar.gz && sennit-sweep/run --budget 500 --out results",
+    ),
+    "sweep-page": (
+        "write docs/sixteen-cores.md from the results of a pack",
+        _sweep_page,
+        "Reduces the results of a sweep to medians, writes them to docs/results, and writes the\n"
+        "page from them.",
+        "  ./sennit bench sweep-page results",
+    ),
     "overhead": ("measure the overhead of the harness itself", _overhead),
 }
 VERBS: dict[str, Verb] = {

@@ -122,6 +122,58 @@ class Built(unittest.TestCase):
                         run_once([str(program)], name, workload, WORKLOADS[workload].small, 1)
 
 
+SWEEP = {  # program of lab/sweep/programs -> arguments of a short run
+    "phases": ("2 100 10 5 in", "2 100 10 5 out"),
+    "phases_serial": ("2 100 10 5",),
+    "little_parallelism": ("2 1 10 0.01",),
+    "long_leaves": ("2 1 3 50 10 3",),
+    "actor_spawn": ("2 100 1 short", "2 100 1 long"),
+    "remote_free": ("1 600", "3 600"),
+    "waiting_fibers": ("2 timers 4 2", "2 forks 2 10 100"),
+    "membarrier_cost": ("1",),
+    "futex_wake": ("1",),
+    "polled_line": ("1",),
+    "spin_locks": ("1",),
+}
+COUNTERS = {"wakes", "barriers", "parks", "crossings", "steals", "tasks_stolen", "tasks_injected"}
+
+
+@unittest.skipUnless(PREBUILT, "no programs are built")
+class Sweep(unittest.TestCase):
+    def test_every_program_prints_rows(self):
+        for name, runs in SWEEP.items():
+            for arguments in runs:
+                with self.subTest(name, arguments=arguments):
+                    done = subprocess.run(
+                        [Path(PREBUILT, "lab", "sweep", name), *arguments.split()],
+                        text=True,
+                        capture_output=True,
+                        timeout=60,
+                    )
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    rows = [json.loads(line) for line in done.stdout.splitlines()]
+                    self.assertTrue(rows)
+                    self.assertEqual({row["program"] for row in rows}, {name})
+                    for row in rows:
+                        self.check_row(row)
+
+    def check_row(self, row):
+        """A row with a main figure says what it is of; a row of Sennit has its counters."""
+        if "time" not in row:
+            return
+        self.assertGreater(row["time"], 0)
+        self.assertTrue(row["unit"] in ("us", "ns") and row["of"])
+        self.assertTrue(row.get("ideal", 0) > 0 or row.get("pieces", 0) > 0, row)
+        if row["program"] != "phases_serial":
+            self.assertLessEqual(COUNTERS, set(row["counters"]))
+
+    def test_every_source_is_listed_with_runtimes_that_are_built(self):
+        listed = set(Path(PREBUILT, "lab", "sweep.txt").read_text().split())
+        self.assertLessEqual(set(SWEEP), listed)
+        sources = {path.stem for path in (ROOT / "lab/sweep/programs").glob("*.cpp")}
+        self.assertLessEqual(listed, sources)
+
+
 @unittest.skipUnless(PEERS, "SENNIT_LAB_PEERS names none")
 class Peers(unittest.TestCase):
     """Tests of the peers. They run only on request, since few machines have all tool chains and

@@ -161,6 +161,9 @@ class Builds(WithFolder):
                         build_script("hare")
             (place / "build.sh").write_text("echo version 3; echo ok /bin/true")
             self.assertEqual(build_script("hare"), (["/bin/true"], "3"))
+            (place / "build.sh").write_text("echo ok /$SENNIT_LAB_PROCESSOR")
+            self.assertEqual(build_script("hare"), (["/native"], ""))
+            self.assertEqual(build_script("hare", "x86-64-v3"), (["/x86-64-v3"], ""))
 
     def test_endless_build_script_gives_reason_and_leaves_no_process(self):
         place = self.folder / "lab" / "runtimes" / "hare"
@@ -260,6 +263,22 @@ class Builds(WithFolder):
             calls.read_text(), "-DCMAKE_CXX_FLAGS=-pipe .*-U SENNIT_LAB_\\* -DSENNIT_LAB_PROGRAMS="
         )
 
+    def test_programs_for_another_processor_have_folder_of_their_own(self):
+        calls = self.with_cmake(
+            'mkdir -p "$4/lab"; printf "sennit\\tyes\\t\\t\\n" >"$4/lab/available.txt"; '
+            'echo phases >"$4/lab/sweep.txt"'
+        )
+        cxx = Cxx("sh", "x86-64-v3")
+        self.assertEqual(cxx.build_sweep("phases"), str(cxx.folder / "lab" / "sweep" / "phases"))
+        self.assertIn("-DSENNIT_LAB_PROCESSOR=x86-64-v3", calls.read_text())
+        self.assertIn("--target sweep-phases", calls.read_text())
+        self.assertEqual(cxx.folder, self.folder / "out" / "x86-64-v3" / "sh")
+        with self.assertRaisesRegex(NotInstalled, "a library that it needs is not found"):
+            cxx.build_sweep("phases_onetbb")
+        (cxx.folder / "lab" / "sweep.txt").unlink()
+        with self.assertRaisesRegex(NotInstalled, "sweep.txt: No such file"):
+            cxx.build_sweep("phases")
+
     def test_two_compilers_of_one_name_have_separate_folders(self):
         (self.folder / "sh").symlink_to("/bin/true")
         usual = folder_of("sh")
@@ -271,7 +290,7 @@ class Builds(WithFolder):
         with (
             mock.patch.dict(RUNTIMES, hare=other),
             mock.patch("harness.build.OUT", self.folder),
-            mock.patch("harness.build.build_script", lambda name: ([f"/{name}"], "3")),
+            mock.patch("harness.build.build_script", lambda name, _: ([f"/{name}"], "3")),
         ):
             self.assertEqual(Builder().command("hare"), ["env", "A=1", "/go"])
 

@@ -86,7 +86,8 @@ class Publish(unittest.TestCase):
             {"RESULTS.json", "RESULTS.csv", "RESULTS.md", "figures.svg"},
         )
         self.assertEqual(load(place)["cells"][0]["median"], 0.2004)
-        self.assertLess(sum(path.stat().st_size for path in place.iterdir()), 400_000)
+        published = [path for path in place.iterdir() if not path.name.endswith("-cores.json")]
+        self.assertLess(sum(path.stat().st_size for path in published), 400_000)
         self.assertIn(
             "| Go 1.8.1 | 0.42 to 0.49 | 0.8016 |",
             (self.root / "docs" / "seed-tables.md").read_text(),
@@ -174,7 +175,8 @@ class Committed(unittest.TestCase):
         if not place.exists():
             self.skipTest("no results are committed yet")
         self.assertTrue(any(one["median"] is not None for one in load(place)["cells"]))
-        self.assertLess(sum(path.stat().st_size for path in place.iterdir()), 400_000)
+        published = [path for path in place.iterdir() if not path.name.endswith("-cores.json")]
+        self.assertLess(sum(path.stat().st_size for path in published), 400_000)
         json.loads((place / "RESULTS.json").read_text())
 
 
