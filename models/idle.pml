@@ -279,7 +279,8 @@ inline end_search_with_work() {
             bit_was_set = (searching == 0) // the last searcher
         }
         if
-        :: bit_was_set ->
+        :: bit_was_set && idle == 0 -> bit_was_set = false
+        :: bit_was_set && idle != 0 ->
             bit_was_set = false;
             look(found);
 #ifndef MUTANT_NO_LOOK_OF_THE_LAST
@@ -288,6 +289,9 @@ inline end_search_with_work() {
                 unproven = false;
                 request_share_from_all();
 #if FORKS
+#ifndef MUTANT_LAST_DOES_NOT_SHARE
+                poll[me] = true;
+#endif
                 atomic {
                     HEAD_DRAIN; // membarrier
                     found = (queue != 0 || (IS_OTHER_OWNER && head > top))
@@ -394,7 +398,14 @@ step:
                 found = false;
                 other = 0
             }
-            end_search_with_work();
+            atomic { // hand_over_search
+                if
+                :: searches ->
+                    searches = false;
+                    searching--
+                :: else
+                fi
+            }
 #ifndef MUTANT_NO_WAKE_AFTER_STEAL
             wake_one(chosen);
 #endif
@@ -487,6 +498,9 @@ look_again:
         unproven = false;
 #ifndef MUTANT_NO_ASK
         request_share_from_all();
+#endif
+#if FORKS && !defined(MUTANT_LOOKER_DOES_NOT_SHARE)
+        poll[me] = true;
 #endif
         force()
     :: else

@@ -167,7 +167,7 @@ private:
         std::uint64_t handled = 0; // messages handled by actors that have ended
         bool stopped = false;
     };
-    static constexpr unsigned shard_count = 8;
+    static constexpr unsigned shard_count = 16;
     unsigned shard_here() const noexcept;
 
     sched::runtime_core& runtime_;

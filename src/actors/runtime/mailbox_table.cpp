@@ -118,12 +118,27 @@ void mailbox_table::keep(mailbox& free) noexcept {
     first = &free;
 }
 
+// Moves free mailboxes from the table to the cache of a worker, which has none. A worker that makes
+// many actors, which end elsewhere, then takes the lock once in `refill_count` actors.
+void mailbox_table::refill(mailbox_cache& cache) noexcept {
+    std::lock_guard guard(lock_);
+    if (free_.empty()) return;
+    while (free_[0] && cache.count < refill_count) {
+        mailbox* const one = free_[0];
+        free_[0] = next_free(*one);
+        one->object = cache.first;
+        cache.first = one;
+        ++cache.count;
+    }
+}
+
 mailbox& mailbox_table::take(std::uint16_t affinity) {
     if (affinity != 0) return take_from_all(affinity, runtime_.worker_at(affinity - 1u));
     worker* me = this_worker();
     if (!me || &me->runtime() != &runtime_)
         return take_from_all(0, runtime_.worker_at(runtime_.next_affinity() - 1u));
     mailbox_cache& kept = actor_state(*me).mailboxes;
+    if (!kept.first) refill(kept);
     mailbox* const found = kept.first;
     if (!found) return take_from_all(0, *me);
     kept.first = next_free(*found);

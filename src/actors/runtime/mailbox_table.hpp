@@ -61,6 +61,8 @@ public:
     static constexpr std::uint32_t chunk_size = 1u << chunk_bits;
     // The slots that a worker keeps; with more, half of them go to the table.
     static constexpr std::uint32_t max_kept = 256;
+    // The most slots that a worker without any takes from the table at a time.
+    static constexpr std::uint32_t refill_count = 64;
 
 private:
     friend class mailbox;
@@ -77,6 +79,7 @@ private:
     mailbox& carve(worker& owner, std::uint16_t affinity);
     mailbox& take_from_all(std::uint16_t affinity, worker& owner);
     void keep(mailbox& free) noexcept;
+    void refill(mailbox_cache& cache) noexcept;
 
     runtime_core& runtime_;
     base::spin_lock lock_; // guards all members below

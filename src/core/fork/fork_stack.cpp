@@ -36,7 +36,7 @@ void worker::publish_on_request() noexcept {
     // A checkpoint with nothing to offer: the request stays pending.
     if (now.empty() && head <= now.split) return;
     tls.steal_requested.store(0);
-    std::uint32_t count = 0;
+    bool several = false;
     {
         std::lock_guard guard(self.lock);
         const fork_range range = fork_range::of(self.forks.load());
@@ -44,12 +44,13 @@ void worker::publish_on_request() noexcept {
         if (range.empty() && head > split) {
             split += (head - split + 1) / 2;
             advance_split(self, split);
-            counted.published.add(count = split - range.split);
+            counted.published.add(split - range.split);
+            several = head - range.split > 1;
         }
         tls.split.store(self.slot(split)); // Also ends a thief's claim.
     }
     runtime_.wake_one_unproven(); // Forks that are pushed next may stay private.
-    if (count > 1) runtime_.wake_searcher();
+    if (several) runtime_.wake_searcher();
 }
 
 // Runs before the context leaves its worker: all its forks stay visible to thieves.

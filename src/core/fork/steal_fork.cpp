@@ -17,6 +17,25 @@
 
 namespace sennit::sched {
 
+namespace {
+// The number of private slots of `target`, the context that runs on the worker with the hot line
+// `tls`.
+std::uint32_t private_slots(const context& target, const sys::worker_tls& tls) noexcept {
+    // pairs with tls_set_head
+    const auto* head = static_cast<const fork_slot*>(tls.head.load_acq());
+    const bool ours = head >= target.fork_base() && head < target.fork_end;
+    const std::uint32_t split = fork_range::of(target.forks.load()).split;
+    return ours && target.number_of(head) > split ? target.number_of(head) - split : 0;
+}
+
+bool seems_to_have_private_forks(const worker& one) noexcept {
+    const context* target = one.running();
+    const sys::worker_tls* tls = one.tls(); // Pairs through running(), which has acquired it.
+    return target && tls && private_slots(*target, *tls) != 0;
+}
+
+} // namespace
+
 // `owner`: the worker that runs the context; null if the context is suspended.
 bool thief::steal_fork_from(context& victim, worker* owner) noexcept {
     std::uint64_t seen = victim.forks.load();
@@ -28,11 +47,12 @@ bool thief::steal_fork_from(context& victim, worker* owner) noexcept {
         // The next thief needs a public fork: send the request now instead of after a search
         // without result.
         if (range.size() == 1 && owner) owner->request_share();
-        me_.end_search();
+        me_.hand_over_search();
+        // This worker stops searching. Another worker must search, or private forks in a long leaf
+        // stay unseen. Where there are forks for it, the workers wake each other as a tree.
+        const bool more = range.size() > 1 || (owner && seems_to_have_private_forks(*owner));
         if (!SENNIT_MUTANT("wake-up by a thief"))
-            // This worker stops searching. Another worker must search, or private forks in a long
-            // leaf stay unseen. Where there is a fork for it, the workers wake as a tree.
-            range.size() == 1 ? me_.runtime().wake_one() : me_.runtime().wake_searcher();
+            more ? me_.runtime().wake_searcher() : me_.runtime().wake_one();
         run_stolen(*victim.slot(range.top));
         return true;
     }
@@ -83,25 +103,11 @@ bool thief::steal_fork_from_suspended() noexcept {
     return false;
 }
 
-namespace {
-// The number of private slots of `target`, the context that runs on the worker with the hot line
-// `tls`.
-std::uint32_t private_slots(const context& target, const sys::worker_tls& tls) noexcept {
-    // pairs with tls_set_head
-    const auto* head = static_cast<const fork_slot*>(tls.head.load_acq());
-    const bool ours = head >= target.fork_base() && head < target.fork_end;
-    const std::uint32_t split = fork_range::of(target.forks.load()).split;
-    return ours && target.number_of(head) > split ? target.number_of(head) - split : 0;
-}
-} // namespace
-
 bool thief::sees_private_forks() const noexcept {
-    for (unsigned i = 0; i < me_.runtime().worker_count_with_spares(); ++i) {
-        worker& other = me_.runtime().worker_at(i);
-        context* target = other.running();
-        sys::worker_tls* tls = other.tls(); // Pairs through running(), which has acquired it.
-        if (&other != &me_ && target && tls && private_slots(*target, *tls) != 0) return true;
-    }
+    for (unsigned i = 0; i < me_.runtime().worker_count_with_spares(); ++i)
+        if (worker& other = me_.runtime().worker_at(i);
+            &other != &me_ && seems_to_have_private_forks(other))
+            return true;
     return false;
 }
 

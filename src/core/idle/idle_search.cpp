@@ -92,6 +92,15 @@ void idle_search::request_share_from_all() noexcept {
         if (worker& other = me_.runtime().worker_at(i); &other != &me_) other.request_share();
 }
 
+// For a look on behalf of other parked workers. This worker is a busy worker to them: it has taken
+// work already, or will, and that work may fork.
+void idle_search::request_share_from_all_and_self() noexcept {
+    request_share_from_all();
+    if (me_.steals() && me_.runtime().worker_count_with_spares() > 1 &&
+        !SENNIT_MUTANT("a worker that looks shares, too"))
+        me_.request_share();
+}
+
 // Requires that this worker is counted as a searcher. Returns true if it found work. Sets
 // `lone_tasks` if it saw lone tasks, which a sentinel has to watch.
 bool idle_search::search(bool& lone_tasks) noexcept {
@@ -138,16 +147,22 @@ bool idle_search::work_for_others() noexcept {
     return false;
 }
 
+void idle_search::hand_over_search() noexcept {
+    if (std::exchange(searches_, false)) (void)me_.runtime().end_search();
+}
+
 // Posters have left work to the searchers. The last searcher therefore wakes a worker if there is
 // more work than it has taken. It looks a second time, after a barrier, if there may be work that
 // only such a look shows: a barrier costs less than a wake-up in vain.
 void idle_search::end_search_slowly() noexcept {
     searches_ = false;
     if (!me_.runtime().end_search() || !me_.steals()) return;
+    // A worker that parks from here on does not rely on this one.
+    if (!me_.runtime().idle().any(me_.runtime().worker_capacity())) return;
     bool wake = work_for_others();
     if (!wake && me_.runtime().unproven() && !SENNIT_MUTANT("look of the last searcher")) {
         me_.runtime().clear_unproven();
-        request_share_from_all();
+        request_share_from_all_and_self();
         const bool sees_all = !sys::barrier_available() || sys::barrier_all_threads();
         wake = !sees_all || work_for_others() || me_.stealing().sees_private_forks();
     }
@@ -192,7 +207,7 @@ bool idle_search::park(bool lone_tasks) noexcept {
         bool sees_all = true;
         if (looks) {
             me_.runtime().clear_unproven();
-            request_share_from_all();
+            request_share_from_all_and_self();
             // S4. A push that did not see the announcement of S1 and S2 is visible after this
             //     barrier; a later push sees the announcement.
             if (me_.runtime().worker_count_with_spares() > 1 && sys::barrier_available() &&

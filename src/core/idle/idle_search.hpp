@@ -33,6 +33,8 @@ public:
         if (searches_) [[unlikely]]
             end_search_slowly();
     }
+    // The same, for a caller that then wakes a worker if no worker searches.
+    void hand_over_search() noexcept;
     // Scans the other workers' queues, for a worker that has work, and takes what lies behind a
     // stuck worker.
     void help_stuck_workers() noexcept;
@@ -63,6 +65,7 @@ private:
     void cancel_park(bool is_sentinel) noexcept;
     void end_watch() noexcept;
     void request_share_from_all() noexcept;
+    void request_share_from_all_and_self() noexcept;
 
     worker& me_;
     bool searches_ = false; // True while this worker is counted as a searcher.

@@ -179,6 +179,7 @@ public:
     thief stealing() noexcept { return thief(*this); } // Own thread.
     // Own thread. Must precede each run of work that the loop has taken.
     void end_search() noexcept { idle_.end_search(); }
+    void hand_over_search() noexcept { idle_.hand_over_search(); } // See idle_search.hpp.
     // Own thread. True if no other thread has made a task ready for this worker or for any worker.
     bool global_sources_empty() const noexcept;
     // Own thread. A spare worker that was told to leave empties its queue, and sleeps until it is
