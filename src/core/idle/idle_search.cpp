@@ -134,7 +134,7 @@ bool idle_search::work_for_others() noexcept {
     runtime_core& all = me_.runtime();
     if (!all.injector().empty() || all.has_stealable_contexts()) return true;
     if (all.timers().next_ns() != never && !all.timers().has_leader()) return true;
-    if (me_.queue().in_sight() != 0) return true; // Behind what this worker has taken.
+    if (me_.queue().in_sight() != 0) return true;
     const std::uint32_t left_to_sentinel = all.has_sentinel() ? 1 : 0;
     for (unsigned i = 0, n = all.worker_count_with_spares(); i < n; ++i) {
         worker& other = all.worker_at(i);

@@ -33,7 +33,7 @@ public:
         if (searches_) [[unlikely]]
             end_search_slowly();
     }
-    // The same, for a caller that then wakes a worker if no worker searches.
+    // Ends the search likewise. The caller then wakes a worker if no worker searches.
     void hand_over_search() noexcept;
     // Scans the other workers' queues, for a worker that has work, and takes what lies behind a
     // stuck worker.

@@ -80,7 +80,7 @@ public:
         if (!idle_.any(worker_capacity()) || (steals() && leave_to_searcher())) return;
         wake_searcher();
     }
-    // The same, for work that a searcher may not see without a barrier.
+    // Wakes one parked worker likewise, for work that a searcher may not see without a barrier.
     void wake_one_unproven() noexcept {
         if (!idle_.any(worker_capacity())) return;
         set_unproven();
@@ -114,7 +114,7 @@ public:
     // Searchers: the awake workers that are counted as looking for work. src/core/README.md, "Two
     // protocols", says what a poster and a parking worker may leave to a searcher.
     bool has_searcher() const noexcept { return searching_.load() != 0; }
-    // Returns true if a worker searches. What the caller wrote before is visible to that worker
+    // Returns true if a worker searches. The caller's earlier writes are visible to that worker
     // once it has ended its search: both are read-modify-write operations.
     bool leave_to_searcher() noexcept { return searching_.fetch_add(0) != 0; }
     // Counts the calling worker as a searcher, and limits spinning: at most half of the workers

@@ -29,7 +29,7 @@ public:
     // Makes half of the private forks of each running context public, with one barrier of all
     // threads for each context that seems to have some. Returns true if any fork became public.
     bool force_publication_of_all() noexcept;
-    // The same, but ends with the first context of which a fork became public.
+    // Forces publication likewise, until a fork of one context has become public.
     bool force_publication_of_any() noexcept;
 
     // Returns true if a running context seems to have private forks.

@@ -240,3 +240,18 @@ SIM_SCENARIO_WITHIN(idle, many_tasks_wake_many_workers, .preemptions = 2, .stale
         });
     });
 }
+
+// One worker takes a task while the other parks and relies on it. The task forks, and the fork has
+// to become public.
+SIM_SCENARIO_WITHIN(idle, fork_of_last_searcher_is_seen, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in =
+                        "idle_search.cpp idle_search.hpp idle_map.hpp parker.hpp runtime_core.hpp "
+                        "runtime_core.cpp fork_stack.cpp steal_fork.cpp ground.cpp") {
+    engine two(2);
+    errand first;
+    sim::calmly([&] { two.run([] { sennit::fork_join([] {}, [] {}); }); });
+    sennit::sched::schedule(first, two->core());
+    first.done.wait();
+    event met;
+    two.run([&] { sennit::fork_join([&] { met.wait(); }, [&] { met.set(); }); });
+}

@@ -25,6 +25,19 @@ SIM_SCENARIO_WITHIN(shutdown, end_wakes_parked_workers, .preemptions = 2, .stale
     two.reset();
 }
 
+// All workers are parked. The first that is woken for the end parks again before the next wake-up,
+// which then chooses it again.
+SIM_SCENARIO_WITHIN(shutdown, ending_worker_wakes_next, .preemptions = 3, .stale_reads = 0,
+                    .preempt_in = "idle_search.cpp idle_map.hpp parker.hpp runtime_core.cpp") {
+    std::unique_ptr<sennit::runtime> two;
+    sim::calmly([&] {
+        two = std::make_unique<sennit::runtime>(sennit::runtime_options{
+            .workers = 2, .stack_size = small_stack, .max_spare_workers = 0});
+        two->run([] {});
+    });
+    two.reset();
+}
+
 // A task that was scheduled before the end runs before the end.
 SIM_SCENARIO_WITHIN(shutdown, submitted_task_runs_before_end, .preemptions = 2, .stale_reads = 0) {
     struct job : sennit::sched::runnable {
