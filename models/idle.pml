@@ -691,11 +691,7 @@ proctype stopper() {
 #else
     stopping = true;
     do
-#ifdef MUTANT_STOP_WAKES_ONE
-    :: n < 1 ->
-#else
     :: n < WORKERS ->
-#endif
         load_idle(chosen);
         wake_searcher(chosen);
         n++

@@ -143,11 +143,8 @@ bool thief::force_publication(worker& victim) noexcept {
 bool thief::force_publication_of_any() noexcept {
     if (!me_.steals()) return false;
     const unsigned n = me_.runtime().worker_count_with_spares();
-    const unsigned start = me_.random_below(n);
-    for (unsigned i = 0; i < n; ++i)
-        if (worker& victim = me_.runtime().worker_at((start + i) % n);
-            &victim != &me_ && force_publication(victim))
-            return true;
+    for (unsigned i = 1; i < n; ++i) // Each thief begins at another victim.
+        if (force_publication(me_.runtime().worker_at((me_.index() + i) % n))) return true;
     return false;
 }
 
