@@ -44,6 +44,11 @@ struct runtime_options {
     //     .order = sennit::make_order<sennit::priority_order>
     std::unique_ptr<scheduling_order> (*order)() = nullptr;
 
+    // Lets the runtime run tasks that communicate on one worker for a while, if a short trial shows
+    // that they finish more work there in the same time: docs/guide/runtime.md. Has an effect only
+    // under `stealing`. The environment variable SENNIT_CONSOLIDATE, 0 or 1, has precedence.
+    bool consolidate = true;
+
     // Detects a deadlock: every thread of the process sleeps inside Sennit until another thread
     // wakes it, which cannot happen any more. Turning it off for one runtime turns it off for the
     // process; so does SENNIT_DEADLOCK=off in the environment. Turn it off in a program whose
@@ -99,6 +104,10 @@ struct runtime_metrics {
     // shared. `steals`, `tasks_stolen` and this number together bound how often work moved from one
     // worker to another.
     std::uint64_t tasks_injected = 0;
+    // Messages that a worker's handlers sent to an actor of another worker.
+    std::uint64_t remote_messages = 0;
+    // Times that the runtime gathered communicating tasks on one worker and kept them there.
+    std::uint64_t consolidations = 0;
     // Number of times that the watchdog activated a spare worker for a worker without progress.
     std::uint64_t spares_activated = 0;
     // Number of times that the watchdog released a spare worker.

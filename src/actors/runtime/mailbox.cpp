@@ -47,8 +47,10 @@ inline bool mailbox::deliver_as_owner(message_node& one, worker& me) noexcept {
 [[gnu::noinline]] void mailbox::deliver_as_other_worker(message_node& one, worker& me) noexcept {
     worker* const owner = owner_.get(); // a hint
     if (owner && owner != &me && &me.runtime() == &runtime() && me.is_local(*this) &&
-        runtime().idle().is_set(owner->index()) && pull_to_this_worker(one, me, *owner))
+        (runtime().idle().is_set(owner->index()) || me.is_host()) &&
+        pull_to_this_worker(one, me, *owner))
         return;
+    me.counted.remote_sends.add();
     wakeup_flag_.note_sender(&me.runtime() == &runtime() && me.affinity() <= UINT8_MAX
                                  ? static_cast<std::uint8_t>(me.affinity())
                                  : std::uint8_t{0});
@@ -116,11 +118,13 @@ void mailbox::run_wakeup(runnable* self) noexcept {
     const bool stale = SENNIT_MUTANT("wakeup is taken before messages are looked for") &&
                        !me.remote_.has_messages();
     if (!SENNIT_MUTANT("wakeup is taken")) me.wakeup_flag_.clear();
-    if (stale) return;
     worker& here = *this_worker();
-    if (!carried && (!me.remote_.has_messages() || !me.try_activate_here(here)))
-        return; // a batch has taken the messages, or is going to
-    if (!me.runs_on(here)) return me.runtime().post(me);
+    if (stale || (!carried && (!me.remote_.has_messages() || !me.try_activate_here(here))))
+        return here.counted.empty_runs.add(); // a batch has taken the messages, or is going to
+    if (!me.runs_on(here)) {
+        here.counted.empty_runs.add();
+        return me.runtime().post(me);
+    }
     if (here.random_below(tuning::migration_odds) == 0) return me.run_batches_and_migrate(here);
     run_batches(me);
 }

@@ -60,7 +60,11 @@ idle_search::sight idle_search::look_at_queues(last_look when) noexcept {
         if (in_passing && !(past.runs_long_tasks() && other.queue().is_contended())) continue;
         const bool made_progress = in_passing ? past.made_progress_fine(other.progress_counter())
                                               : past.made_progress(other.counted.tasks_run(), now);
-        const bool stuck = when != last_look::just_now && !made_progress;
+        // Only a sentinel's scan takes tasks from the host, which keeps them for a reason.
+        const bool kept =
+            (when != last_look::long_ago || SENNIT_MUTANT("a stuck host is robbed")) &&
+            me_.runtime().consolidation().is_host(other.affinity());
+        const bool stuck = when != last_look::just_now && !made_progress && !kept;
         const std::uint32_t size = other.queue().in_sight();
         if (size == 0) {
             if (!other.pinned_queue().has_soft_affinity()) {
@@ -189,6 +193,7 @@ bool idle_search::park_or_find_work() noexcept {
 // Parks until there is work, or until a waker chooses this worker. Returns false if the runtime
 // ends and nothing is left to do. S1 to S8 are the steps in src/core/README.md, "Two protocols".
 bool idle_search::park(bool lone_tasks) noexcept {
+    me_.stop_consolidating();
     // S1 comes after this line: a push of a lone task that saw the bit and no sentinel would pay
     // for a wake-up.
     bool is_sentinel = lone_tasks && me_.runtime().try_become_sentinel();

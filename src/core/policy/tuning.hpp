@@ -61,6 +61,27 @@ inline constexpr std::int64_t contention_ns = 5'000;
 inline constexpr std::int64_t apart_ns = 1'000'000'000;
 inline constexpr std::int64_t deferred_share_ns = 100'000;
 
+// Constants of the consolidation policy. A window of `crossings_per_window` crossings is long
+// enough to tell a group that was just moved from tasks that communicate all the time.
+// `short_item_ns`: an item that takes longer is worth a crossing in any case.
+inline constexpr unsigned crossings_per_window = stressed ? 2 : 64;
+inline constexpr unsigned items_per_crossing = 8;
+inline constexpr std::int64_t short_item_ns = 3'000;
+inline constexpr std::int64_t measuring_ns = stressed ? 0 : 200'000;
+inline constexpr std::int64_t settling_ns = stressed ? 0 : 50'000;
+inline constexpr std::int64_t trial_look_ns = stressed ? 0 : 50'000;
+inline constexpr unsigned longest_trial_looks = 20;
+inline constexpr std::int64_t hosting_look_ns = stressed ? 0 : 1'000'000;
+inline constexpr std::int64_t first_hosting_ns = stressed ? 0 : 20'000'000;
+inline constexpr std::int64_t longest_hosting_ns = stressed ? 0 : 1'000'000'000;
+inline constexpr std::int64_t first_pause_ns = stressed ? 0 : 2'000'000;
+inline constexpr std::int64_t shortest_gathering_gap_ns = stressed ? 0 : 5'000;
+inline constexpr std::int64_t longest_gathering_gap_ns = stressed ? 0 : 160'000;
+// Picks between two global polls, batches in one pick, and messages in a batch of a worker that
+// measures.
+inline constexpr unsigned trial_poll_interval = simulated ? 2 : 4;
+inline constexpr unsigned trial_messages = simulated ? 1 : 16;
+
 // Picks between two global polls: as in Go's scheduler, often enough to prevent starvation, and
 // prime to avoid rhythms.
 inline constexpr unsigned global_poll_interval = simulated ? 3 : 61;

@@ -227,6 +227,13 @@ public:
         return take(size() / 2, out);
     }
 
+    // Moves the oldest spawned runnables to `out`, at most half as many as there are runnables.
+    // Returns the number moved.
+    std::uint32_t take_new_half(batch& out) noexcept {
+        owner_guard inside(lock_);
+        return take(size() / 2, out, kind::spawned);
+    }
+
     // The oldest of the spawned runnables; null if there is none. The runnable may disappear
     // immediately after the call.
     const runnable* oldest_spawned() noexcept {
@@ -251,6 +258,15 @@ public:
         const std::uint32_t count = take((size() + 1) / 2, out);
         lock_.unlock_remote();
         return count;
+    }
+
+    // Moves all woken runnables to `out` likewise. Sets `out.count` to the number moved.
+    template <class F>
+    void steal_woken(batch& out, F&& first) noexcept {
+        if (in_sight() == 0 || !lock_.try_lock_remote()) return;
+        first();
+        take(size(), out, kind::woken);
+        lock_.unlock_remote();
     }
 
     // Calls `change` inside the remote half of the lock, for other state that the lock guards, if
@@ -296,10 +312,11 @@ private:
         // Orders nothing: the lock carries the removed runnables.
         size_.store_rlx(size_.load_rlx() - count);
     }
-    std::uint32_t take(std::uint32_t count, batch& out) noexcept {
+    enum class kind { both, woken, spawned };
+    std::uint32_t take(std::uint32_t count, batch& out, kind which = kind::both) noexcept {
         std::uint32_t taken = 0;
         for (; taken < count; ++taken) {
-            const bool ready = !woken_.empty();
+            const bool ready = which == kind::woken || (which == kind::both && !woken_.empty());
             runnable* item = ready ? woken_.pop_front() : spawned_.pop_front();
             if (!item) break;
             // The number belonged to this queue.

@@ -91,6 +91,11 @@ runtime_options completed(runtime_options given) {
             reject("[SNT-006] SENNIT_PIN must be 0 or 1, not '" + *text + "'");
         given.pin = given.pin || *text == "1";
     }
+    if (const auto text = sys::environment("SENNIT_CONSOLIDATE")) {
+        if (*text != "0" && *text != "1")
+            reject("[SNT-023] SENNIT_CONSOLIDATE must be 0 or 1, not '" + *text + "'");
+        given.consolidate = *text == "1";
+    }
     complete_policy(given);
     if (const auto text = sys::environment("SENNIT_DEADLOCK")) {
         if (*text != "off" && *text != "exit")
@@ -195,7 +200,8 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
 
 runtime_core::runtime_core(const runtime_options& given)
     : options_(completed(given)), fork_generation_(sys::fork_generation()),
-      contexts_(*this, options_.stack_size), injector_(order_for(options_)) {
+      contexts_(*this, options_.stack_size), injector_(order_for(options_)),
+      consolidation_(options_.consolidate && options_.policy == scheduling::stealing) {
     sys::install_atfork_handlers();
     sys::barrier_available(); // Registers the process before there are many threads: cheaper.
     sys::install_stack_overflow_handler(&describe_overflow);
@@ -368,6 +374,13 @@ void runtime_core::post_pinned(runnable& what) noexcept {
         worker_at(index).spare().notify_inactive();
 }
 
+std::uint64_t runtime_core::work_items() const noexcept {
+    std::uint64_t sum = 0;
+    for (unsigned i = 0, all = worker_count_with_spares(); i < all; ++i)
+        sum += workers_[i]->counted.work_items();
+    return sum;
+}
+
 runtime_metrics runtime_core::metrics() const {
     runtime_metrics sum;
     sum.workers = active_worker_count();
@@ -390,10 +403,12 @@ runtime_metrics runtime_core::metrics() const {
         sum.parks += from.parks.read();
         sum.wakes += one->idling().wakes();
         sum.tasks_run += from.tasks_run();
+        sum.remote_messages += from.remote_sends.read();
         cached += one->cached_context_count() +
                   one->spare().is_inactive(); // Includes the stack of its loop.
     }
     const context_pool::counts counts = contexts_.count();
+    sum.consolidations = consolidation_.kept();
     sum.barriers = sys::barrier_count();
     sum.stacks_made = counts.made;
     sum.stacks_cached = counts.idle + cached;

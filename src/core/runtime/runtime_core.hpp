@@ -12,6 +12,7 @@
 #include "core/idle/idle_map.hpp"
 #include "core/idle/timers.hpp"
 #include "core/memory/context_pool.hpp"
+#include "core/policy/consolidation.hpp"
 #include "core/queues/shared_queue.hpp"
 #include "core/worker/model_hooks.hpp"
 #include "core/worker/worker.hpp"
@@ -73,6 +74,11 @@ public:
     std::uint16_t affinity_to(unsigned worker) const;
     // Returns the affinity of the next worker in turn.
     std::uint16_t next_affinity() noexcept;
+
+    // The consolidation of this runtime; any thread, as the class says.
+    sched::consolidation& consolidation() noexcept { return consolidation_; }
+    // Any thread. The sum of counters::work_items.
+    std::uint64_t work_items() const noexcept;
 
     // Wakes one parked worker, if any is parked, unless a worker searches for work. Call this after
     // the work is visible. Costs one load if no worker is parked.
@@ -215,6 +221,8 @@ private:
     base::atomic<std::uint32_t> visitors_{0};
     // Threads that were started and have not yet left their loops.
     base::atomic<std::uint32_t> running_threads_{0};
+
+    sched::consolidation consolidation_;
 
     base::spin_lock stealable_lock_;
     context* stealable_contexts_ = nullptr;

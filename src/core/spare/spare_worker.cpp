@@ -73,6 +73,7 @@ namespace sennit::sched {
 // Returns true if there is work for this spare worker, or it is activated again. False: the runtime
 // ends.
 bool worker::deactivate() noexcept {
+    stop_consolidating();
     run_queue::batch all;
     if (queue_.take_all(all) != 0) runtime_.injector().push_batch(all);
     if (!SENNIT_MUTANT("a spare that deactivates is no searcher")) idle_.end_search();

@@ -40,7 +40,19 @@ struct alignas(base::destructive_distance) counters {
     // Runnables run without a pick: messages behind messages, children run by their joiner; see
     // global_poll.cpp.
     counter inline_runs;
+    counter batched_items; // Messages of a batch beyond its first.
+    counter empty_runs;    // Runnables that had nothing left to do: wake-ups of busy mailboxes.
+    counter remote_sends;  // Messages to a mailbox of another worker.
 
+    // The work that the worker has done so far: tasks and messages, each of them once, whatever
+    // number of workers they took. Compared only with itself.
+    std::uint64_t work_items() const noexcept {
+        return tasks_run() + batched_items.read() - empty_runs.read();
+    }
+    // Work that came from another worker, or went to one.
+    std::uint64_t crossings() const noexcept {
+        return tasks_injected.read() + tasks_stolen.read() + remote_sends.read();
+    }
     // Tells whether the worker makes progress.
     std::uint64_t tasks_run() const noexcept { return tasks_picked.read() + inline_runs.read(); }
     // Any thread. The number of stack switches. A pick is counted before its kind.

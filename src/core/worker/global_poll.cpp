@@ -28,6 +28,7 @@ bool worker::poll_global_sources() noexcept {
     poll_.begin(counted.tasks_picked.read());
     base::try_become_exclusive(cached_now_ns());
     expire_timers();
+    consolidate();
     // A worker that always has a ready task never searches, yet work behind a stuck worker must not
     // wait for a worker that does.
     if (poll_.help.due(cached_now_ns()) && !SENNIT_MUTANT("help while there is work"))

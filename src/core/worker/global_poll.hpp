@@ -10,6 +10,7 @@
 #include "sennit/detail/base/atomic.hpp"
 #include "sys/clock.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -39,6 +40,13 @@ public:
     bool requested() const noexcept { return next_.load_rlx() == 0; } // Orders nothing.
     // Makes the pick after `picked` picks a global poll.
     void make_due(std::uint64_t picked) noexcept { next_.store_rlx(picked); } // Orders nothing.
+    // Lets the next global poll follow soon, and the picks until then be short: the worker
+    // measures. The usual interval returns by itself.
+    void shorten(std::uint64_t picked) noexcept {
+        interval_ = std::min(interval_, tuning::trial_poll_interval);
+        max_messages_per_batch_ = std::min(max_messages_per_batch_, tuning::trial_messages);
+        next_.store_rlx(picked + interval_); // Orders nothing.
+    }
     // Counts a pick that found no task, unless a global poll was requested.
     void count_empty_pick() noexcept {
         if (const std::uint64_t at = next_.load_rlx(); at != 0) // Orders nothing.

@@ -19,10 +19,22 @@ bool thief::steal_tasks(worker& victim) noexcept {
     const std::uint32_t count =
         victim.queue().steal_half(stolen, [&]() noexcept { hooks::before_queue_steal(victim); });
     if (count == 0) return false;
+    me_.runtime().consolidation().abandon(victim.affinity());
+    return keep_stolen(stolen) != 0;
+}
+
+std::uint32_t thief::steal_woken(worker& victim) noexcept {
+    run_queue::batch stolen;
+    victim.queue().steal_woken(stolen, [&]() noexcept { hooks::before_queue_steal(victim); });
+    return stolen.count == 0 ? 0 : keep_stolen(stolen);
+}
+
+std::uint32_t thief::keep_stolen(run_queue::batch& stolen) noexcept {
+    const std::uint32_t count = stolen.count;
     me_.counted.tasks_stolen.add(count);
     tracing::emit(trace_kind::steals, nullptr, "from a queue");
     announce_stolen(me_.queue().append_batch(stolen));
-    return true;
+    return count;
 }
 
 // A stolen batch was out of sight, so a worker that looked meanwhile may have parked for good.
@@ -30,7 +42,7 @@ bool thief::steal_tasks(worker& victim) noexcept {
 void thief::announce_stolen(std::uint32_t queued) noexcept {
     // As in `posted`, the parking worker's barrier is the processor's half.
     base::compiler_barrier();
-    if (queued == 1 && me_.runtime().has_sentinel()) return;
+    if ((queued == 1 || me_.is_host()) && me_.runtime().has_sentinel()) return;
     if (!SENNIT_MUTANT("wake-up after a steal")) me_.runtime().wake_one();
 }
 

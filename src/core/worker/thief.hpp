@@ -6,6 +6,8 @@
 // tasks.
 #pragma once
 
+#include "core/queues/run_queue.hpp"
+
 #include <cstdint>
 
 namespace sennit::sched {
@@ -38,6 +40,9 @@ public:
     // Moves the older half of the run queue of `victim` to the own queue. Returns false if the
     // queue is empty, or in use by another thread.
     bool steal_tasks(worker& victim) noexcept;
+    // Moves all ready tasks of `victim`, but no new ones, to the own queue. Returns their number:
+    // zero if there are none, or if another thread uses the queue.
+    std::uint32_t steal_woken(worker& victim) noexcept;
     // Moves a task with a soft affinity from the pinned queue of `victim` to the own queue. Without
     // `even_stale` it skips wakeups that are probably stale. Returns false if there is no such
     // task.
@@ -47,6 +52,7 @@ private:
     bool steal_fork_from(context& victim, worker* owner) noexcept;
     void run_stolen(fork_slot& slot) noexcept;
     bool force_publication(worker& victim) noexcept;
+    std::uint32_t keep_stolen(run_queue::batch& stolen) noexcept;
     void announce_stolen(std::uint32_t queued) noexcept;
 
     worker& me_;

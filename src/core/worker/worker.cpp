@@ -60,6 +60,7 @@ void worker::start() {
     rules_.fast_suspend = rules_.steals && !tracing::on();
     rules_.fast_path_affinity =
         tracing::on() ? placement_rules::no_affinity : rules_.local_affinity;
+    rules_.consolidates = runtime_.consolidation().enabled() && runtime_.worker_capacity() > 1;
     idle_.prepare(runtime_.worker_capacity());
     thread_.handle = sys::thread(&worker::thread_main, this);
 }
@@ -200,7 +201,9 @@ bool worker::run_one() noexcept {
     }
     if (run_next_task() || run_timers() || stealing().steal_fork()) return true;
     counted.failed_steals.add();
+    const std::int64_t idle_since = sys::now_ns();
     const bool more = idle_.park_or_find_work();
+    policies.consolidation.exclude(sys::now_ns() - idle_since);
     poll_.read_clock();
     return more;
 }
@@ -279,7 +282,8 @@ void worker::posted_slowly(std::uint32_t queued) noexcept {
     if (!rules_.steals) return; // No other worker may run it.
     if (queued > 1 && steal_requested() && share_half()) return;
     if (queued == 1 && next_push_runs_here_) return;
-    if ((queued == 1 || policies.sharing.tasks_are_short()) && runtime_.has_sentinel()) return;
+    if ((queued == 1 || policies.sharing.tasks_are_short() || is_host()) && runtime_.has_sentinel())
+        return;
     runtime_.wake_one();
 }
 
@@ -287,7 +291,7 @@ void worker::posted_slowly(std::uint32_t queued) noexcept {
 // worker; if its worker is parked, since running here avoids a wake-up; and, at random, now and
 // then, because the runnable may communicate with a task on this worker all the time.
 bool worker::prefer_local(const runnable& item) noexcept {
-    return item.affinity == affinity() || runtime_.idle().is_set(item.affinity - 1u) ||
+    return item.affinity == affinity() || is_host() || runtime_.idle().is_set(item.affinity - 1u) ||
            random_below(tuning::moves_one_in) == 0;
 }
 
@@ -322,7 +326,11 @@ bool worker::share_half() noexcept {
     if (!policies.sharing.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned()))
         return false;
     run_queue::batch half;
-    if (queue_.take_half(half) != 0) runtime_.injector().push_batch(half);
+    if (is_host()) {
+        if (queue_.take_new_half(half) == 0) return false;
+        runtime_.injector().push_batch(half);
+    } else if (queue_.take_half(half) != 0)
+        runtime_.injector().push_batch(half);
     runtime_.wake_one_unproven(); // The request is answered: forks that come next may stay private.
     return true;
 }

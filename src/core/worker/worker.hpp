@@ -232,6 +232,10 @@ public:
     bool is_message_bound() noexcept {
         return policies.sharing.is_message_bound(counted.tasks_run());
     }
+    // Own thread. True if this worker gathers the tasks that communicate; see consolidation.hpp.
+    bool is_host() const noexcept;
+    // Own thread. Gives up the claim, if this worker has one. Must precede each parking.
+    void stop_consolidating() noexcept;
     // Own thread; see contention_monitor.hpp.
     void note_contention(const void* place, std::uint64_t values) noexcept;
 
@@ -266,6 +270,10 @@ private:
     [[gnu::noinline]] bool check_clock_beside_children() noexcept;
     void requeue(context& self) noexcept;
     bool share_half() noexcept;
+    void consolidate() noexcept; // Part of the global poll; consolidate.cpp.
+    void watch_crossings() noexcept;
+    void continue_consolidation() noexcept;
+    std::uint32_t gather() noexcept;
     context* next_ready_context() noexcept;
     context* next_or_idle_context() noexcept;
     void count_loop_run() noexcept {

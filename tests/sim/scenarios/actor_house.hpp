@@ -60,7 +60,9 @@ private:
 
 // A runtime, a group and one actor, created and destroyed outside the explored part.
 struct house {
-    house(unsigned workers, int expected, const sennit::spawn_options& how = {}) : one(workers) {
+    house(unsigned workers, int expected, const sennit::spawn_options& how = {},
+          bool consolidate = false)
+        : one(workers, 0, 0, consolidate) {
         what.expected = expected;
         sim::calmly([&] {
             group.emplace(*one);

@@ -30,11 +30,13 @@ struct failure {};
 class engine {
 public:
     // `more`: the number of workers by which the runtime may grow.
-    explicit engine(unsigned workers, unsigned spares = 0, unsigned more = 0) {
+    explicit engine(unsigned workers, unsigned spares = 0, unsigned more = 0,
+                    bool consolidate = false) {
         sim::calmly([&] {
             runtime_ = std::make_unique<sennit::runtime>(
                 sennit::runtime_options{.workers = workers,
                                         .stack_size = small_stack,
+                                        .consolidate = consolidate,
                                         .max_spare_workers = spares,
                                         .max_workers = workers + more});
         });

@@ -113,6 +113,38 @@ TEST(run_queue, thief_gets_older_half_and_woken_tasks_first) {
     EXPECT_TRUE(queue.empty());
 }
 
+TEST(run_queue, host_takes_woken_tasks_of_other_worker_only) {
+    run_queue queue;
+    piece a, b, c, d;
+    queue.push_spawned(a);
+    queue.push_woken(b);
+    queue.push_spawned(c);
+    queue.push_woken(d);
+    std::thread([&] {
+        run_queue::batch gathered;
+        queue.steal_woken(gathered, [] {});
+        EXPECT_EQ(gathered.count, 2u);
+        EXPECT_EQ(all_of(gathered), (row{&b, &d}));
+    }).join();
+    EXPECT_EQ(queue.size(), 2u);
+    EXPECT_EQ(queue.pop(), &c);
+    EXPECT_EQ(queue.pop(), &a);
+}
+
+TEST(run_queue, host_shares_oldest_new_tasks_only) {
+    run_queue queue;
+    piece a, b, c, d;
+    run_queue::batch gift;
+    queue.push_woken(a);
+    queue.push_woken(b);
+    EXPECT_EQ(queue.take_new_half(gift), 0u);
+    queue.push_spawned(c);
+    queue.push_spawned(d);
+    EXPECT_EQ(queue.take_new_half(gift), 2u);
+    EXPECT_EQ(all_of(gift), (row{&c, &d}));
+    EXPECT_EQ(queue.size(), 2u);
+}
+
 TEST(run_queue, owner_keeps_one_task_when_it_shares) {
     run_queue queue;
     piece a, b, c;

@@ -132,6 +132,7 @@ TEST(runtime_options, invalid_options_are_rejected_with_one_line) {
     expect_rejected("SENNIT_STACK_SIZE", "abc", "SENNIT_STACK_SIZE");
     expect_rejected("SENNIT_STACK_SIZE", "1", "stack size");
     expect_rejected("SENNIT_PIN", "perhaps", "SENNIT_PIN");
+    expect_rejected("SENNIT_CONSOLIDATE", "off", "SENNIT_CONSOLIDATE");
     for (const char* value : {"on", "65", "-1", "1ms"})
         expect_rejected("SENNIT_WATCHDOG", value, "SENNIT_WATCHDOG");
     EXPECT_THROW(sennit::runtime({.max_spare_workers = 65}), std::invalid_argument);
