@@ -221,8 +221,6 @@ ENGINE = {
     "lent": "in_blocking_pool",
     "life": "incarnation",
     "mail": "message_node",
-    "meet": "note_contention",
-    "meetings": "contention_monitor",
     "offers": "has_soft_affinity",
     "outrun": "flood_detector",
     "outruns": "floods_receiver",

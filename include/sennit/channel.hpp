@@ -303,7 +303,6 @@ private:
     // A separate function, so that push_before saves no registers for a call that is very rare.
     [[gnu::noinline]] channel_status push_contended(T& value, std::int64_t deadline_ns) {
         lock_with_room();
-        sched::note_contended(this, values_.popped());
         return push_or_wait(value, deadline_ns);
     }
     // Called with the lock held, and returns with it free, like the functions below. They are
@@ -331,7 +330,6 @@ private:
     }
     [[gnu::noinline]] channel_status pop_contended(std::optional<T>& to, std::int64_t deadline_ns) {
         lock_.lock();
-        sched::note_contended(this, values_.popped());
         return pop_or_wait(to, deadline_ns);
     }
     [[gnu::noinline]] channel_status pop_or_wait(std::optional<T>& to, std::int64_t deadline_ns) {
@@ -433,8 +431,6 @@ public:
     }
     std::size_t size() const noexcept { return size_; }
     std::size_t room() const noexcept { return room_; }
-    // Returns how many values were ever popped; moves to a larger buffer count, too.
-    std::uint64_t popped() const noexcept { return popped_; }
 
     void push(T&& value) noexcept {
         std::construct_at(slots_ + wrapped(first_ + size_), std::move(value));
@@ -448,7 +444,6 @@ public:
         base::prevent_store_merging(first_);
         --size_;
         base::prevent_store_merging(size_);
-        ++popped_;
         return value;
     }
     // Moves all values into `other` and swaps the memory: this buffer continues in the memory of
@@ -483,7 +478,6 @@ private:
     std::size_t room_ = 0;
     std::size_t first_ = 0;
     std::size_t size_ = 0;
-    std::uint64_t popped_ = 0;
 };
 
 } // namespace detail

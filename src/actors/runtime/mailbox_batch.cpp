@@ -182,7 +182,8 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
     }
     const std::uint64_t before = handled.load_rlx(); // a metric that only the batch writes
     batch = run_long_batch(batch, at);
-    at->counted.batched_items.add(handled.load_rlx() - before); // the same metric
+    at->counted.batched_items.add(handled.load_rlx() -
+                                  before); // a metric that only the batch writes
     me = at;
     return batch;
 }

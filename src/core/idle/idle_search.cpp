@@ -62,7 +62,7 @@ idle_search::sight idle_search::look_at_queues(last_look when) noexcept {
                                               : past.made_progress(other.counted.tasks_run(), now);
         // Only a sentinel's scan takes tasks from the host, which keeps them for a reason.
         const bool kept =
-            (when != last_look::long_ago || SENNIT_MUTANT("a stuck host is robbed")) &&
+            (when != last_look::long_ago || SENNIT_MUTANT("tasks are stolen from a stuck host")) &&
             me_.runtime().consolidation().is_host(other.affinity());
         const bool stuck = when != last_look::just_now && !made_progress && !kept;
         const std::uint32_t size = other.queue().in_sight();

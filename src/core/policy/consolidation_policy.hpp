@@ -33,8 +33,8 @@ namespace sennit::sched {
 
 class consolidation_policy {
 public:
-    // What the worker has to do.
-    enum class step {
+    // The next action of the worker.
+    enum class action {
         wait,
         begin_hosting,
         gather, // Gather once more.
@@ -82,11 +82,12 @@ public:
     bool needs_short_steps() const noexcept {
         return phase_ != phase::watching && phase_ != phase::hosting;
     }
-    // Not watching. Decides the next step. `all_work()` is called only where it is needed.
+    // Not watching. Decides the next action. `all_work()` is called only where it is needed.
     template <class F>
-    step advance(F&& all_work, std::int64_t now_ns) noexcept {
-        if (phase_ == phase::hosting && now_ns >= host_until_ns_) return step::end;
-        if (now_ns < next_look_ns_) return phase_ == phase::measuring ? step::wait : step::gather;
+    action advance(F&& all_work, std::int64_t now_ns) noexcept {
+        if (phase_ == phase::hosting && now_ns >= host_until_ns_) return action::end;
+        if (now_ns < next_look_ns_)
+            return phase_ == phase::measuring ? action::wait : action::gather;
         const std::uint64_t total = all_work();
         const std::int64_t past = now_ns - since_ns_;
         const std::uint64_t found = rate(total, past);
@@ -94,21 +95,21 @@ public:
         case phase::measuring:
             apart_ = found;
             begin(phase::settling, total, now_ns, tuning::settling_ns);
-            return step::begin_hosting;
+            return action::begin_hosting;
         case phase::settling:
             begin(phase::trying, total, now_ns, tuning::trial_look_ns);
             looks_ = 0;
             together_ = 0;
-            return step::gather;
+            return action::gather;
         case phase::trying:
             begin(phase::trying, total, now_ns, tuning::trial_look_ns);
             return judge(found);
         default:
             begin(phase::hosting, total, now_ns, tuning::hosting_look_ns);
-            return found * 10 < apart_ * 9 && !tuning::stressed ? step::fail : step::gather;
+            return found * 10 < apart_ * 9 && !tuning::stressed ? action::fail : action::gather;
         }
     }
-    // After step::keep.
+    // After action::keep.
     void host_until(std::int64_t end_ns, std::uint64_t all_work, std::int64_t now_ns) noexcept {
         begin(phase::hosting, all_work, now_ns, tuning::hosting_look_ns);
         host_until_ns_ = end_ns;
@@ -141,16 +142,16 @@ private:
     }
     // After a part of the trial. The rate rises as long as tasks arrive, and other workers that
     // have none left use the processor; the trial goes on until the rate is steady.
-    step judge(std::uint64_t found) noexcept {
+    action judge(std::uint64_t found) noexcept {
         const bool rises = found * 4 > together_ * 5;
         const std::uint64_t best = found > together_ ? found : together_;
         together_ = found;
         ++looks_;
-        if (tuning::stressed) return (alternate_ = !alternate_) ? step::keep : step::fail;
-        if (best * 10 >= apart_ * 11 && looks_ > 1) return step::keep;
-        if (best * 2 < apart_ ? looks_ < 3 : looks_ < 5) return step::gather;
-        if (rises && looks_ < tuning::longest_trial_looks) return step::gather;
-        return step::fail;
+        if (tuning::stressed) return (alternate_ = !alternate_) ? action::keep : action::fail;
+        if (best * 10 >= apart_ * 11 && looks_ > 1) return action::keep;
+        if (best * 2 < apart_ ? looks_ < 3 : looks_ < 5) return action::gather;
+        if (rises && looks_ < tuning::longest_trial_looks) return action::gather;
+        return action::fail;
     }
 
     phase phase_ = phase::watching;

@@ -37,9 +37,7 @@ public:
         if (past < tuning::share_ns) return false; // Too early to tell.
         const bool stays = oldest_new && oldest_new == oldest_new_;
         const auto done = static_cast<std::int64_t>(runs - runs_);
-        const std::int64_t worth =
-            now < deferred_until_ns_ ? tuning::deferred_share_ns : tuning::share_ns;
-        const bool soon_done = !stays && done > 0 && past / done * size < worth;
+        const bool soon_done = !stays && done > 0 && past / done * size < tuning::share_ns;
         tasks_are_short_ = soon_done && now - shared_ns_ < tuning::trial_ns;
         if (!tasks_are_short_) shared_ns_ = now;
         asked_ns_ = now;
@@ -50,11 +48,6 @@ public:
     // True if the last should_share() call decided against sharing because the queued tasks are
     // short.
     bool tasks_are_short() const noexcept { return tasks_are_short_; }
-
-    // Until the next trial, only a longer queue is worth sharing: see contention_monitor.hpp.
-    void defer_sharing(std::int64_t now_ns) noexcept {
-        deferred_until_ns_ = now_ns + tuning::trial_ns;
-    }
 
     // True if the tasks since the last call were short, the time between them included.
     bool is_message_bound(std::uint64_t runs) noexcept {
@@ -70,7 +63,6 @@ private:
     std::uint64_t runs_ = 0;
     const runnable* oldest_new_ = nullptr; // Only compared.
     bool tasks_are_short_ = false;
-    std::int64_t deferred_until_ns_ = 0;
     std::int64_t talked_ns_ = 0;
     std::uint64_t talked_runs_ = 0;
 };

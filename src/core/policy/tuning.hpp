@@ -51,16 +51,6 @@ inline constexpr std::int64_t share_ns = 3'000;
 // A queue that is not worth sharing is shared in any case after this time: tasks may be short and
 // continue forever.
 inline constexpr std::int64_t trial_ns = 20'000'000;
-// Constants of the contention monitor. `contentions_per_check`: the number of times that a worker
-// finds another one inside a shared object that are timed together. `contention_ns`: if each takes
-// no longer than this, the worker tries to run all the work itself. `apart_ns`: if that was slower,
-// it does not try again for this time. `deferred_share_ns`: the work that a queue must hold
-// meanwhile to be shared, because communicating tasks may each continue until a channel is full.
-inline constexpr unsigned contentions_per_check = stressed ? 2 : 64;
-inline constexpr std::int64_t contention_ns = 5'000;
-inline constexpr std::int64_t apart_ns = 1'000'000'000;
-inline constexpr std::int64_t deferred_share_ns = 100'000;
-
 // Constants of the consolidation policy. A window of `crossings_per_window` crossings is long
 // enough to tell a group that was just moved from tasks that communicate all the time.
 // `short_item_ns`: an item that takes longer is worth a crossing in any case.

@@ -93,7 +93,7 @@ runtime_options completed(runtime_options given) {
     }
     if (const auto text = sys::environment("SENNIT_CONSOLIDATE")) {
         if (*text != "0" && *text != "1")
-            reject("[SNT-023] SENNIT_CONSOLIDATE must be 0 or 1, not '" + *text + "'");
+            reject("[SNT-029] SENNIT_CONSOLIDATE must be 0 or 1, not '" + *text + "'");
         given.consolidate = *text == "1";
     }
     complete_policy(given);

@@ -47,26 +47,26 @@ void worker::watch_crossings() noexcept {
     consolidation_policy& policy = policies.consolidation;
     if (policy.needs_short_steps()) poll_.shorten(counted.tasks_picked.read());
     const std::int64_t now = sys::now_ns();
-    using step = consolidation_policy::step;
-    const step next = policy.advance([this] { return runtime_.work_items(); }, now);
-    const bool hosts = next != step::wait && next != step::begin_hosting;
+    using action = consolidation_policy::action;
+    const action next = policy.advance([this] { return runtime_.work_items(); }, now);
+    const bool hosts = next != action::wait && next != action::begin_hosting;
     if (hosts && !is_host()) return stop_consolidating(); // A thief has found this worker stuck.
     switch (next) {
-    case step::wait:
+    case action::wait:
         return;
-    case step::begin_hosting:
+    case action::begin_hosting:
         shared.begin_hosting(affinity());
         break;
-    case step::gather:
+    case action::gather:
         if (policy.gathers_at(now)) break;
         return;
-    case step::keep:
+    case action::keep:
         policy.host_until(now + shared.keep(now), runtime_.work_items(), now);
         break;
-    case step::fail:
+    case action::fail:
         shared.fail(now);
         return stop_consolidating();
-    case step::end:
+    case action::end:
         return stop_consolidating();
     }
     policy.gathered(gather(), now);

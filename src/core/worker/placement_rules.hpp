@@ -23,7 +23,7 @@ struct placement_rules {
     bool steals = true;
     // True if suspending needs no bookkeeping: the policy lets contexts migrate and tracing is off.
     bool fast_suspend = true;
-    // True if the workers may gather tasks that communicate: see policy/consolidation.hpp.
+    // True if the workers may gather tasks that communicate: see consolidation.hpp.
     bool consolidates = false;
     unsigned workers = 0;         // Includes spare workers.
     idle_map* sleepers = nullptr; // The runtime's idle map.

@@ -335,13 +335,6 @@ bool worker::share_half() noexcept {
     return true;
 }
 
-void worker::note_contention(const void* place, std::uint64_t values) noexcept {
-    if (!policies.contention.note()) return;
-    const std::int64_t now = sys::now_ns();
-    if (policies.contention.should_consolidate(place, values, now))
-        policies.sharing.defer_sharing(now);
-}
-
 // Yields to a ready context with one exchange in the queue and one switch. Returns false if the
 // next task is no such context.
 template <bool traced>
@@ -501,10 +494,6 @@ void yield() noexcept {
     if (worker* me = this_worker()) [[likely]]
         return me->yield();
     sys::yield_thread();
-}
-
-void note_contended(const void* place, std::uint64_t values) noexcept {
-    if (worker* me = this_worker()) me->note_contention(place, values);
 }
 
 std::uint32_t random_below(std::uint32_t n) noexcept {

@@ -236,8 +236,6 @@ public:
     bool is_host() const noexcept;
     // Own thread. Gives up the claim, if this worker has one. Must precede each parking.
     void stop_consolidating() noexcept;
-    // Own thread; see contention_monitor.hpp.
-    void note_contention(const void* place, std::uint64_t values) noexcept;
 
 private:
     friend class snapshot;

@@ -4,15 +4,12 @@
 #pragma once
 
 #include "core/policy/consolidation_policy.hpp"
-#include "core/policy/contention_monitor.hpp"
 #include "core/policy/share_policy.hpp"
 
 namespace sennit::sched {
 
 struct worker_policies {
     share_policy sharing; // Decides whether the run queue is worth sharing.
-    // Counts how often another worker was inside an object that this worker wanted.
-    contention_monitor contention;
     // Notices tasks that communicate with other workers, and decides where they run.
     consolidation_policy consolidation;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests when a worker tries to gather the tasks that communicate, which result of a trial it keeps,
 // and how long.
-#include "core/policy/consolidation.hpp"
 #include "core/policy/consolidation_policy.hpp"
+#include "core/worker/consolidation.hpp"
 
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace sennit::sched {
 namespace {
 
-using step = consolidation_policy::step;
+using action = consolidation_policy::action;
 constexpr std::int64_t us = 1'000, ms = 1'000'000;
 constexpr std::uint16_t mine = 1, other = 2;
 
@@ -75,39 +75,39 @@ struct trial {
 
     explicit trial(std::uint64_t apart) {
         policy.measure(items, now_ns);
-        EXPECT_EQ(after(tuning::measuring_ns, apart), step::begin_hosting);
-        EXPECT_EQ(after(tuning::settling_ns, apart), step::gather);
+        EXPECT_EQ(after(tuning::measuring_ns, apart), action::begin_hosting);
+        EXPECT_EQ(after(tuning::settling_ns, apart), action::gather);
     }
-    step after(std::int64_t ns, std::uint64_t per_ms) {
+    action after(std::int64_t ns, std::uint64_t per_ms) {
         now_ns += ns;
         items += per_ms * static_cast<std::uint64_t>(ns) / ms;
         return policy.advance([this] { return ++reads, items; }, now_ns);
     }
-    // The first step that ends the trial, at a constant rate.
-    step result_at(std::uint64_t per_ms) {
-        step next = step::gather;
-        while (next == step::gather) next = after(tuning::trial_look_ns, per_ms);
+    // The first action that ends the trial, at a constant rate.
+    action result_at(std::uint64_t per_ms) {
+        action next = action::gather;
+        while (next == action::gather) next = after(tuning::trial_look_ns, per_ms);
         return next;
     }
 };
 
 TEST(consolidation_policy, worker_measures_before_it_gathers) {
+    const auto no_work = [] { return std::uint64_t{0}; };
     consolidation_policy policy;
     policy.measure(0, 0);
     EXPECT_FALSE(policy.watching());
-    EXPECT_EQ(policy.advance([] { return std::uint64_t{0}; }, tuning::measuring_ns - 1),
-              step::wait);
-    EXPECT_EQ(policy.advance([] { return std::uint64_t{0}; }, tuning::measuring_ns),
-              step::begin_hosting);
+    EXPECT_EQ(policy.advance(no_work, tuning::measuring_ns / 2), action::wait);
+    EXPECT_EQ(policy.advance(no_work, tuning::measuring_ns - 1), action::wait);
+    EXPECT_EQ(policy.advance(no_work, tuning::measuring_ns), action::begin_hosting);
 }
 
 TEST(consolidation_policy, clearly_more_work_together_is_kept) {
-    EXPECT_EQ(trial(1'000'000).result_at(1'200'000), step::keep);
+    EXPECT_EQ(trial(1'000'000).result_at(1'200'000), action::keep);
 }
 
 TEST(consolidation_policy, as_much_work_together_is_not_kept) {
-    EXPECT_EQ(trial(1'000'000).result_at(1'000'000), step::fail);
-    EXPECT_EQ(trial(1'000'000).result_at(100'000), step::fail);
+    EXPECT_EQ(trial(1'000'000).result_at(1'000'000), action::fail);
+    EXPECT_EQ(trial(1'000'000).result_at(100'000), action::fail);
 }
 
 TEST(consolidation_policy, hopeless_trial_ends_sooner) {
@@ -119,16 +119,16 @@ TEST(consolidation_policy, hopeless_trial_ends_sooner) {
 
 TEST(consolidation_policy, trial_goes_on_while_rate_rises) {
     trial it(1'000'000);
-    step next = step::gather;
-    for (std::uint64_t rate = 100'000; next == step::gather; rate = rate * 3 / 2)
+    action next = action::gather;
+    for (std::uint64_t rate = 100'000; next == action::gather; rate = rate * 3 / 2)
         next = it.after(tuning::trial_look_ns, rate);
-    EXPECT_EQ(next, step::keep);
+    EXPECT_EQ(next, action::keep);
 }
 
 TEST(consolidation_policy, rate_that_rises_forever_ends_the_trial) {
     trial it(1'000'000'000);
     unsigned looks = 0;
-    for (std::uint64_t rate = 1'000; it.after(tuning::trial_look_ns, rate) == step::gather;
+    for (std::uint64_t rate = 1'000; it.after(tuning::trial_look_ns, rate) == action::gather;
          rate = rate * 3 / 2)
         ++looks;
     EXPECT_LT(looks, tuning::longest_trial_looks);
@@ -146,21 +146,21 @@ TEST(consolidation_policy, work_of_all_workers_is_read_at_the_looks_only) {
 // A host that has kept the tasks, for 20 ms.
 struct host : trial {
     host() : trial(1'000'000) {
-        EXPECT_EQ(result_at(2'000'000), step::keep);
+        EXPECT_EQ(result_at(2'000'000), action::keep);
         policy.host_until(now_ns + 20 * ms, items, now_ns);
     }
 };
 
 TEST(consolidation_policy, host_ends_when_time_is_over) {
     host it;
-    for (int past = 1; past < 20; ++past) ASSERT_EQ(it.after(ms, 2'000'000), step::gather);
-    EXPECT_EQ(it.after(ms, 2'000'000), step::end);
+    for (int past = 1; past < 20; ++past) ASSERT_EQ(it.after(ms, 2'000'000), action::gather);
+    EXPECT_EQ(it.after(ms, 2'000'000), action::end);
 }
 
 TEST(consolidation_policy, host_ends_when_less_work_is_done_than_apart) {
     host it;
-    EXPECT_EQ(it.after(ms, 950'000), step::gather);
-    EXPECT_EQ(it.after(ms, 850'000), step::fail);
+    EXPECT_EQ(it.after(ms, 950'000), action::gather);
+    EXPECT_EQ(it.after(ms, 850'000), action::fail);
 }
 
 TEST(consolidation_policy, host_gathers_less_often_while_it_finds_nothing) {

@@ -70,13 +70,6 @@ void yield() noexcept;
 // Yields the processor to another thread of the system.
 void yield_thread() noexcept;
 
-// Reports that the caller found another thread inside the lock of `place`. `values` is the number
-// of values that have passed through `place` so far. The caller may hold that lock. If contention
-// is frequent, the scheduler tries whether more values pass when all strands that use `place` run
-// on one worker (src/core/policy/contention_monitor.hpp). Costs a few instructions. Does nothing on
-// a thread that is not a worker.
-void note_contended(const void* place, std::uint64_t values) noexcept;
-
 // Blocks the calling context or thread until `wake(who)`. `publish(argument, who)` behaves like
 // `after` in suspend.
 void park(bool (*publish)(void* argument, waiter& who) noexcept, void* argument,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The consolidation of a runtime: which worker, if any, gathers the tasks that communicate.
 //
-// Any thread may read who hosts. The claimant is the worker whose claim stands; only it writes the
-// notes about past trials. A thief that finds the host stuck ends the hosting, not the claim.
+// Any thread may ask whether a worker hosts. The claimant is the worker whose claim stands; only it
+// writes the notes about past trials. A thief that finds the host stuck ends the hosting, not the
+// claim.
 //
 // State.
 //   `claim_`           0; or the claimant's affinity times two, plus one while it hosts. Writers: a
@@ -56,7 +57,7 @@ public:
     // The trial has shown that the tasks run faster together. Returns how long to host. The time
     // doubles with each trial that has the same result soon after.
     std::int64_t keep(std::int64_t now_ns) noexcept {
-        kept_.store(kept_.load_rlx() + 1); // the claimant is the only writer
+        kept_.store_rlx(kept_.load_rlx() + 1); // A metric; the claimant is the only writer.
         hosting_ns_ = now_ns - kept_until_ns_ < 2 * hosting_ns_
                           ? std::min(2 * hosting_ns_, tuning::longest_hosting_ns)
                           : tuning::first_hosting_ns;
