@@ -44,8 +44,10 @@ public:
     };
 
     bool watching() const noexcept { return phase_ == phase::watching; }
-    // The worker was idle for this time. Searching is no work.
-    void exclude(std::int64_t idle_ns) noexcept { since_ns_ += idle_ns; }
+    // The worker was idle for this time, which says nothing about the length of its tasks.
+    void exclude(std::int64_t idle_ns) noexcept {
+        if (watching()) since_ns_ += idle_ns;
+    }
 
     // Watching. Returns true if the window ends, and `communicates` has to be called.
     bool window_ends(std::uint64_t crossings, std::int64_t coarse_now_ns) const noexcept {

@@ -146,6 +146,12 @@ TEST(consolidation_policy, work_of_all_workers_is_read_at_the_looks_only) {
     EXPECT_EQ(it.reads, before + 1);
 }
 
+TEST(consolidation_policy, idle_time_in_a_trial_counts) {
+    trial it(1'000'000);
+    it.policy.exclude(1'000 * ms);
+    EXPECT_EQ(it.result_at(900'000), action::fail);
+}
+
 // A host that has kept the tasks, for 20 ms.
 struct host : trial {
     host() : trial(1'000'000) {
