@@ -95,6 +95,7 @@ def _fib(n: int) -> int:
 
 
 COMPUTED = {
+    "integrate": lambda n: n * n // 2 * (n * n // 2 + 1) // 1000,
     "savina-fib": _fib,
     "savina-list": _length_of_list,
     "savina-logistic": _logistic,

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of the Cilk examples as workloads of forks. A runtime supplies the class that
+// `../main.hpp` describes; `all` must also take two, three and seven functions.
+//
+// The kernels are a source file of their own in each program, `cilk.cpp`, so that they do not
+// influence how the compiler inlines the other workloads.
+#pragma once
+
+#include "../main.hpp"
+#include "integrate.hpp"
+
+namespace lab {
+
+template <class R>
+struct cilk {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
+        if (name == "integrate") return measure<R>(integrate<R>(size), threads);
+        return std::nullopt;
+    }
+};
+
+} // namespace lab
