@@ -19,12 +19,71 @@ inline constexpr auto integrate = [](auto self, double x1, double y1, double x2,
     co_return a + b;
 };
 
+using problem = lab::knapsack_items;
+
+inline constexpr auto knapsack = [](auto self, const problem::item* next, const problem::item* end,
+                                    int room, int value) -> lf::task<int> {
+    if (problem::ends(next, end, room, value))
+        co_return problem::ended_with(next, end, room, value);
+    int without, with;
+    co_await lf::fork(&without, self)(next + 1, end, room, value);
+    co_await lf::call(&with, self)(next + 1, end, room - next->weight, value + next->value);
+    co_await lf::join;
+    const int result = std::max(without, with);
+    problem::offer(result);
+    co_return result;
+};
+
+using lab::sorting;
+
+inline constexpr auto merge = [](auto self, sorting::range a, sorting::range b,
+                                 sorting::number* to) -> lf::task<void> {
+    if (a.size() < b.size()) std::swap(a, b);
+    if (b.size() < sorting::serial_merge) {
+        sorting::merge_serially(a, b, to);
+        co_return;
+    }
+    const sorting::two_merges two = sorting::split(a, b, to);
+    co_await lf::fork(self)(two.a1, two.b1, to);
+    co_await lf::call(self)(two.a2, two.b2, two.to2);
+    co_await lf::join;
+};
+
+inline constexpr auto cilksort = [](auto self, sorting::number* numbers, sorting::number* second,
+                                    std::ptrdiff_t size) -> lf::task<void> {
+    if (size < sorting::serial_sort) {
+        sorting::quicksort(numbers, numbers + size);
+        co_return;
+    }
+    const sorting::quarters at(numbers, second, size);
+    co_await lf::fork(self)(numbers, second, at.quarter);
+    co_await lf::fork(self)(at.b, second + at.quarter, at.quarter);
+    co_await lf::fork(self)(at.c, at.half, at.quarter);
+    co_await lf::call(self)(at.d, at.half + at.quarter, at.end - at.d);
+    co_await lf::join;
+    co_await lf::fork(merge)(at.range_a(), at.range_b(), second);
+    co_await lf::call(merge)(at.range_c(), at.range_d(), at.half);
+    co_await lf::join;
+    co_await lf::call(merge)(at.first_half(), at.second_half(), numbers);
+    co_await lf::join;
+};
+
 } // namespace
 
 template <>
 double lab::integrate<with_libfork>::root() const {
     return lf::sync_wait(*with_libfork::current, ::integrate, 0.0, 0.0, 1.0 * size.n, f(size.n),
                          0.0);
+}
+
+template <>
+std::int64_t lab::knapsack<with_libfork>::run() const {
+    return lf::sync_wait(*with_libfork::current, ::knapsack, items.data(),
+                         items.data() + items.size(), room, 0);
+}
+template <>
+void lab::cilksort<with_libfork>::sort(number* numbers, number* second, std::ptrdiff_t size) {
+    lf::sync_wait(*with_libfork::current, ::cilksort, numbers, second, size);
 }
 
 std::optional<int> lab::run_cilk(const std::string& name, const std::string& size,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of cilk/main.hpp as coroutines of TooManyCooks. Of two children the first is forked
-// and the second is awaited inline.
+// The kernels of cilk/main.hpp as coroutines of TooManyCooks. Of two children with
+// results the first is forked and the second is awaited inline; other children are a group.
 #include "cilk/main.hpp"
 
 #include "with_tmc.hpp"
@@ -18,11 +18,59 @@ tmc::task<double> integrate(double x1, double y1, double x2, double y2, double a
     co_return a + b;
 }
 
+using problem = lab::knapsack_items;
+
+tmc::task<int> knapsack(const problem::item* next, const problem::item* end, int room, int value) {
+    if (problem::ends(next, end, room, value))
+        co_return problem::ended_with(next, end, room, value);
+    auto forked = tmc::spawn(knapsack(next + 1, end, room, value)).fork();
+    const int with = co_await knapsack(next + 1, end, room - next->weight, value + next->value);
+    const int without = co_await std::move(forked);
+    const int result = std::max(without, with);
+    problem::offer(result);
+    co_return result;
+}
+
+using lab::sorting;
+
+tmc::task<void> merge(sorting::range a, sorting::range b, sorting::number* to) {
+    if (a.size() < b.size()) std::swap(a, b);
+    if (b.size() < sorting::serial_merge) {
+        sorting::merge_serially(a, b, to);
+        co_return;
+    }
+    const sorting::two_merges two = sorting::split(a, b, to);
+    co_await tmc::spawn_tuple(merge(two.a1, two.b1, to), merge(two.a2, two.b2, two.to2));
+}
+
+tmc::task<void> cilksort(sorting::number* numbers, sorting::number* second, std::ptrdiff_t size) {
+    if (size < sorting::serial_sort) {
+        sorting::quicksort(numbers, numbers + size);
+        co_return;
+    }
+    const sorting::quarters at(numbers, second, size);
+    co_await tmc::spawn_tuple(
+        cilksort(numbers, second, at.quarter), cilksort(at.b, second + at.quarter, at.quarter),
+        cilksort(at.c, at.half, at.quarter), cilksort(at.d, at.half + at.quarter, at.end - at.d));
+    co_await tmc::spawn_tuple(merge(at.range_a(), at.range_b(), second),
+                              merge(at.range_c(), at.range_d(), at.half));
+    co_await merge(at.first_half(), at.second_half(), numbers);
+}
+
 } // namespace
 
 template <>
 double lab::integrate<with_tmc>::root() const {
     return with_tmc::wait(::integrate(0, 0, size.n, f(size.n), 0));
+}
+
+template <>
+std::int64_t lab::knapsack<with_tmc>::run() const {
+    return with_tmc::wait(::knapsack(items.data(), items.data() + items.size(), room, 0));
+}
+template <>
+void lab::cilksort<with_tmc>::sort(number* numbers, number* second, std::ptrdiff_t size) {
+    with_tmc::wait(::cilksort(numbers, second, size));
 }
 
 std::optional<int> lab::run_cilk(const std::string& name, const std::string& size,

@@ -7,7 +7,9 @@
 #pragma once
 
 #include "../main.hpp"
+#include "cilksort.hpp"
 #include "integrate.hpp"
+#include "knapsack.hpp"
 
 namespace lab {
 
@@ -16,6 +18,8 @@ struct cilk {
     static std::optional<int> run(const std::string& name, const std::string& size,
                                   unsigned threads) {
         if (name == "integrate") return measure<R>(integrate<R>(size), threads);
+        if (name == "knapsack") return measure<R>(knapsack<R>(size), threads);
+        if (name == "cilksort") return measure<R>(cilksort<R>(size), threads);
         return std::nullopt;
     }
 };
