@@ -68,6 +68,43 @@ inline constexpr auto cilksort = [](auto self, sorting::number* numbers, sorting
     co_await lf::join;
 };
 
+using matrices = lab::strassen_matrices;
+
+inline constexpr auto strassen = [](auto self, matrices::block a, matrices::block b,
+                                    matrices::block c, int n) -> lf::task<void> {
+    if (n <= matrices::leaf) {
+        matrices::multiply_leaf(a, b, c, n);
+        co_return;
+    }
+    const matrices::products all(a, b, c, n);
+    for (std::size_t i = 0; i + 1 < all.count; ++i)
+        co_await lf::fork(self)(all.factors[i].a, all.factors[i].b, all.factors[i].to, all.half);
+    const auto& last = all.factors[all.count - 1];
+    co_await lf::call(self)(last.a, last.b, last.to, all.half);
+    co_await lf::join;
+    all.combine();
+};
+
+using grid = lab::heat_grid;
+
+inline constexpr auto heat = [](auto self, grid::step step, int first, int last) -> lf::task<void> {
+    if (last - first <= grid::leaf) {
+        grid::columns(step, first, last);
+        co_return;
+    }
+    const int middle = first + (last - first) / 2;
+    co_await lf::fork(self)(step, first, middle);
+    co_await lf::call(self)(step, middle, last);
+    co_await lf::join;
+};
+
+inline constexpr auto heat_steps = [](auto, const grid* whole) -> lf::task<void> {
+    for (int number = 0; number < grid::steps; ++number) {
+        co_await lf::call(heat)(whole->at(number), 1, whole->n - 1);
+        co_await lf::join;
+    }
+};
+
 } // namespace
 
 template <>
@@ -84,6 +121,16 @@ std::int64_t lab::knapsack<with_libfork>::run() const {
 template <>
 void lab::cilksort<with_libfork>::sort(number* numbers, number* second, std::ptrdiff_t size) {
     lf::sync_wait(*with_libfork::current, ::cilksort, numbers, second, size);
+}
+
+template <>
+void lab::strassen<with_libfork>::node(block a, block b, block c, int n) {
+    lf::sync_wait(*with_libfork::current, ::strassen, a, b, c, n);
+}
+template <>
+std::int64_t lab::heat<with_libfork>::run() const {
+    lf::sync_wait(*with_libfork::current, heat_steps, static_cast<const heat_grid*>(this));
+    return 0;
 }
 
 std::optional<int> lab::run_cilk(const std::string& name, const std::string& size,

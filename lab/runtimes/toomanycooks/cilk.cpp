@@ -57,6 +57,37 @@ tmc::task<void> cilksort(sorting::number* numbers, sorting::number* second, std:
     co_await merge(at.first_half(), at.second_half(), numbers);
 }
 
+using matrices = lab::strassen_matrices;
+
+tmc::task<void> strassen(matrices::block a, matrices::block b, matrices::block c, int n) {
+    if (n <= matrices::leaf) {
+        matrices::multiply_leaf(a, b, c, n);
+        co_return;
+    }
+    const matrices::products all(a, b, c, n);
+    const auto one = [&all](std::size_t i) {
+        return strassen(all.factors[i].a, all.factors[i].b, all.factors[i].to, all.half);
+    };
+    co_await tmc::spawn_tuple(one(0), one(1), one(2), one(3), one(4), one(5), one(6));
+    all.combine();
+}
+
+using grid = lab::heat_grid;
+
+tmc::task<void> heat(grid::step step, int first, int last) {
+    if (last - first <= grid::leaf) {
+        grid::columns(step, first, last);
+        co_return;
+    }
+    const int middle = first + (last - first) / 2;
+    co_await tmc::spawn_tuple(heat(step, first, middle), heat(step, middle, last));
+}
+
+tmc::task<void> heat_steps(const grid* whole) {
+    for (int number = 0; number < grid::steps; ++number)
+        co_await heat(whole->at(number), 1, whole->n - 1);
+}
+
 } // namespace
 
 template <>
@@ -71,6 +102,16 @@ std::int64_t lab::knapsack<with_tmc>::run() const {
 template <>
 void lab::cilksort<with_tmc>::sort(number* numbers, number* second, std::ptrdiff_t size) {
     with_tmc::wait(::cilksort(numbers, second, size));
+}
+
+template <>
+void lab::strassen<with_tmc>::node(block a, block b, block c, int n) {
+    with_tmc::wait(::strassen(a, b, c, n));
+}
+template <>
+std::int64_t lab::heat<with_tmc>::run() const {
+    with_tmc::wait(heat_steps(this));
+    return 0;
 }
 
 std::optional<int> lab::run_cilk(const std::string& name, const std::string& size,

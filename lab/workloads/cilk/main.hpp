@@ -8,8 +8,10 @@
 
 #include "../main.hpp"
 #include "cilksort.hpp"
+#include "heat.hpp"
 #include "integrate.hpp"
 #include "knapsack.hpp"
+#include "strassen.hpp"
 
 namespace lab {
 
@@ -20,6 +22,8 @@ struct cilk {
         if (name == "integrate") return measure<R>(integrate<R>(size), threads);
         if (name == "knapsack") return measure<R>(knapsack<R>(size), threads);
         if (name == "cilksort") return measure<R>(cilksort<R>(size), threads);
+        if (name == "strassen") return measure<R>(strassen<R>(size), threads);
+        if (name == "heat") return measure<R>(heat<R>(size), threads);
         return std::nullopt;
     }
 };
