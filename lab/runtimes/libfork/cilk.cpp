@@ -105,6 +105,84 @@ inline constexpr auto heat_steps = [](auto, const grid* whole) -> lf::task<void>
     }
 };
 
+using matrix = lab::lu_matrix;
+
+inline constexpr auto update = [](auto self, matrix::part m, matrix::part v, matrix::part w,
+                                  int blocks) -> lf::task<void> {
+    if (blocks == 1) {
+        matrix::update_block(m, v, w);
+        co_return;
+    }
+    const int half = blocks / 2;
+    const matrix::quadrants a(m, half), b(v, half), c(w, half);
+    co_await lf::fork(self)(a.p00, b.p00, c.p00, half);
+    co_await lf::fork(self)(a.p01, b.p00, c.p01, half);
+    co_await lf::fork(self)(a.p10, b.p10, c.p00, half);
+    co_await lf::call(self)(a.p11, b.p10, c.p01, half);
+    co_await lf::join;
+    co_await lf::fork(self)(a.p00, b.p01, c.p10, half);
+    co_await lf::fork(self)(a.p01, b.p01, c.p11, half);
+    co_await lf::fork(self)(a.p10, b.p11, c.p10, half);
+    co_await lf::call(self)(a.p11, b.p11, c.p11, half);
+    co_await lf::join;
+};
+
+inline constexpr auto solve_lower = [](auto self, matrix::part m, matrix::part l,
+                                       int blocks) -> lf::task<void> {
+    if (blocks == 1) {
+        matrix::solve_lower_block(m, l);
+        co_return;
+    }
+    const int half = blocks / 2;
+    const matrix::quadrants a(m, half), b(l, half);
+    co_await lf::fork(self)(a.p00, b.p00, half);
+    co_await lf::call(self)(a.p01, b.p00, half);
+    co_await lf::join;
+    co_await lf::fork(update)(a.p10, b.p10, a.p00, half);
+    co_await lf::call(update)(a.p11, b.p10, a.p01, half);
+    co_await lf::join;
+    co_await lf::fork(self)(a.p10, b.p11, half);
+    co_await lf::call(self)(a.p11, b.p11, half);
+    co_await lf::join;
+};
+
+inline constexpr auto solve_upper = [](auto self, matrix::part m, matrix::part u,
+                                       int blocks) -> lf::task<void> {
+    if (blocks == 1) {
+        matrix::solve_upper_block(m, u);
+        co_return;
+    }
+    const int half = blocks / 2;
+    const matrix::quadrants a(m, half), b(u, half);
+    co_await lf::fork(self)(a.p00, b.p00, half);
+    co_await lf::call(self)(a.p10, b.p00, half);
+    co_await lf::join;
+    co_await lf::fork(update)(a.p01, a.p00, b.p01, half);
+    co_await lf::call(update)(a.p11, a.p10, b.p01, half);
+    co_await lf::join;
+    co_await lf::fork(self)(a.p01, b.p11, half);
+    co_await lf::call(self)(a.p11, b.p11, half);
+    co_await lf::join;
+};
+
+inline constexpr auto lu = [](auto self, matrix::part m, int blocks) -> lf::task<void> {
+    if (blocks == 1) {
+        matrix::factorise_block(m);
+        co_return;
+    }
+    const int half = blocks / 2;
+    const matrix::quadrants a(m, half);
+    co_await lf::call(self)(a.p00, half);
+    co_await lf::join;
+    co_await lf::fork(solve_lower)(a.p01, a.p00, half);
+    co_await lf::call(solve_upper)(a.p10, a.p00, half);
+    co_await lf::join;
+    co_await lf::call(update)(a.p11, a.p10, a.p01, half);
+    co_await lf::join;
+    co_await lf::call(self)(a.p11, half);
+    co_await lf::join;
+};
+
 } // namespace
 
 template <>
@@ -130,6 +208,12 @@ void lab::strassen<with_libfork>::node(block a, block b, block c, int n) {
 template <>
 std::int64_t lab::heat<with_libfork>::run() const {
     lf::sync_wait(*with_libfork::current, heat_steps, static_cast<const heat_grid*>(this));
+    return 0;
+}
+
+template <>
+std::int64_t lab::lu<with_libfork>::run() const {
+    lf::sync_wait(*with_libfork::current, ::lu, whole(), blocks());
     return 0;
 }
 

@@ -88,6 +88,58 @@ tmc::task<void> heat_steps(const grid* whole) {
         co_await heat(whole->at(number), 1, whole->n - 1);
 }
 
+using matrix = lab::lu_matrix;
+
+tmc::task<void> update(matrix::part m, matrix::part v, matrix::part w, int blocks) {
+    if (blocks == 1) {
+        matrix::update_block(m, v, w);
+        co_return;
+    }
+    const int half = blocks / 2;
+    const matrix::quadrants a(m, half), b(v, half), c(w, half);
+    co_await tmc::spawn_tuple(update(a.p00, b.p00, c.p00, half), update(a.p01, b.p00, c.p01, half),
+                              update(a.p10, b.p10, c.p00, half), update(a.p11, b.p10, c.p01, half));
+    co_await tmc::spawn_tuple(update(a.p00, b.p01, c.p10, half), update(a.p01, b.p01, c.p11, half),
+                              update(a.p10, b.p11, c.p10, half), update(a.p11, b.p11, c.p11, half));
+}
+
+tmc::task<void> solve_lower(matrix::part m, matrix::part l, int blocks) {
+    if (blocks == 1) {
+        matrix::solve_lower_block(m, l);
+        co_return;
+    }
+    const int half = blocks / 2;
+    const matrix::quadrants a(m, half), b(l, half);
+    co_await tmc::spawn_tuple(solve_lower(a.p00, b.p00, half), solve_lower(a.p01, b.p00, half));
+    co_await tmc::spawn_tuple(update(a.p10, b.p10, a.p00, half), update(a.p11, b.p10, a.p01, half));
+    co_await tmc::spawn_tuple(solve_lower(a.p10, b.p11, half), solve_lower(a.p11, b.p11, half));
+}
+
+tmc::task<void> solve_upper(matrix::part m, matrix::part u, int blocks) {
+    if (blocks == 1) {
+        matrix::solve_upper_block(m, u);
+        co_return;
+    }
+    const int half = blocks / 2;
+    const matrix::quadrants a(m, half), b(u, half);
+    co_await tmc::spawn_tuple(solve_upper(a.p00, b.p00, half), solve_upper(a.p10, b.p00, half));
+    co_await tmc::spawn_tuple(update(a.p01, a.p00, b.p01, half), update(a.p11, a.p10, b.p01, half));
+    co_await tmc::spawn_tuple(solve_upper(a.p01, b.p11, half), solve_upper(a.p11, b.p11, half));
+}
+
+tmc::task<void> lu(matrix::part m, int blocks) {
+    if (blocks == 1) {
+        matrix::factorise_block(m);
+        co_return;
+    }
+    const int half = blocks / 2;
+    const matrix::quadrants a(m, half);
+    co_await lu(a.p00, half);
+    co_await tmc::spawn_tuple(solve_lower(a.p01, a.p00, half), solve_upper(a.p10, a.p00, half));
+    co_await update(a.p11, a.p10, a.p01, half);
+    co_await lu(a.p11, half);
+}
+
 } // namespace
 
 template <>
@@ -111,6 +163,12 @@ void lab::strassen<with_tmc>::node(block a, block b, block c, int n) {
 template <>
 std::int64_t lab::heat<with_tmc>::run() const {
     with_tmc::wait(heat_steps(this));
+    return 0;
+}
+
+template <>
+std::int64_t lab::lu<with_tmc>::run() const {
+    with_tmc::wait(::lu(whole(), blocks()));
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "heat.hpp"
 #include "integrate.hpp"
 #include "knapsack.hpp"
+#include "lu.hpp"
 #include "strassen.hpp"
 
 namespace lab {
@@ -24,6 +25,7 @@ struct cilk {
         if (name == "cilksort") return measure<R>(cilksort<R>(size), threads);
         if (name == "strassen") return measure<R>(strassen<R>(size), threads);
         if (name == "heat") return measure<R>(heat<R>(size), threads);
+        if (name == "lu") return measure<R>(lu<R>(size), threads);
         return std::nullopt;
     }
 };
