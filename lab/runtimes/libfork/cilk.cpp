@@ -183,6 +183,36 @@ inline constexpr auto lu = [](auto self, matrix::part m, int blocks) -> lf::task
     co_await lf::join;
 };
 
+using transform = lab::fft_data;
+
+template <auto Work>
+inline constexpr auto halve = [](auto self, const transform::node* at, std::size_t first,
+                                 std::size_t last) -> lf::task<void> {
+    if (last - first <= transform::range) {
+        Work(*at, first, last);
+        co_return;
+    }
+    const std::size_t middle = first + (last - first) / 2;
+    co_await lf::fork(self)(at, first, middle);
+    co_await lf::call(self)(at, middle, last);
+    co_await lf::join;
+};
+
+inline constexpr auto fft = [](auto self, transform::node at) -> lf::task<void> {
+    if (at.size <= transform::leaf) {
+        transform::transform_leaf(at);
+        co_return;
+    }
+    const transform::node* const here = &at;
+    co_await lf::call(halve<transform::gather>)(here, std::size_t{0}, at.quarter());
+    co_await lf::join;
+    for (std::size_t i = 0; i < 3; ++i) co_await lf::fork(self)(at.child(i));
+    co_await lf::call(self)(at.child(3));
+    co_await lf::join;
+    co_await lf::call(halve<transform::combine>)(here, std::size_t{0}, at.quarter());
+    co_await lf::join;
+};
+
 } // namespace
 
 template <>
@@ -214,6 +244,12 @@ std::int64_t lab::heat<with_libfork>::run() const {
 template <>
 std::int64_t lab::lu<with_libfork>::run() const {
     lf::sync_wait(*with_libfork::current, ::lu, whole(), blocks());
+    return 0;
+}
+
+template <>
+std::int64_t lab::fft<with_libfork>::run() const {
+    lf::sync_wait(*with_libfork::current, ::fft, root());
     return 0;
 }
 

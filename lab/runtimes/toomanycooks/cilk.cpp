@@ -140,6 +140,29 @@ tmc::task<void> lu(matrix::part m, int blocks) {
     co_await lu(a.p11, half);
 }
 
+using transform = lab::fft_data;
+
+template <auto Work>
+tmc::task<void> halve(const transform::node* at, std::size_t first, std::size_t last) {
+    if (last - first <= transform::range) {
+        Work(*at, first, last);
+        co_return;
+    }
+    const std::size_t middle = first + (last - first) / 2;
+    co_await tmc::spawn_tuple(halve<Work>(at, first, middle), halve<Work>(at, middle, last));
+}
+
+tmc::task<void> fft(transform::node at) {
+    if (at.size <= transform::leaf) {
+        transform::transform_leaf(at);
+        co_return;
+    }
+    co_await halve<transform::gather>(&at, 0, at.quarter());
+    co_await tmc::spawn_tuple(fft(at.child(0)), fft(at.child(1)), fft(at.child(2)),
+                              fft(at.child(3)));
+    co_await halve<transform::combine>(&at, 0, at.quarter());
+}
+
 } // namespace
 
 template <>
@@ -169,6 +192,12 @@ std::int64_t lab::heat<with_tmc>::run() const {
 template <>
 std::int64_t lab::lu<with_tmc>::run() const {
     with_tmc::wait(::lu(whole(), blocks()));
+    return 0;
+}
+
+template <>
+std::int64_t lab::fft<with_tmc>::run() const {
+    with_tmc::wait(::fft(root()));
     return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "../main.hpp"
 #include "cilksort.hpp"
+#include "fft.hpp"
 #include "heat.hpp"
 #include "integrate.hpp"
 #include "knapsack.hpp"
@@ -26,6 +27,7 @@ struct cilk {
         if (name == "strassen") return measure<R>(strassen<R>(size), threads);
         if (name == "heat") return measure<R>(heat<R>(size), threads);
         if (name == "lu") return measure<R>(lu<R>(size), threads);
+        if (name == "fft") return measure<R>(fft<R>(size), threads);
         return std::nullopt;
     }
 };
