@@ -2,7 +2,7 @@
 """The right answers, independent of any runtime."""
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 
 from .catalogue import WORKLOADS
 
@@ -94,11 +94,29 @@ def _fib(n: int) -> int:
     return a
 
 
+def _decimals_of_pi(decimals: int) -> int:
+    """The formula of Machin: pi / 4 = 4 arctan(1/5) - arctan(1/239)."""
+    one = 10 ** (decimals + 20)
+
+    def arctan_of_inverse(x: int) -> int:
+        power, total = one // x, 0
+        for i in count(1, 4):
+            if power == 0:
+                return total
+            total += power // i - power // (x * x) // (i + 2)
+            power //= x**4
+        raise AssertionError("power becomes 0")
+
+    pi = 4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))
+    return pi // 10**20 % 1_000_000_007
+
+
 COMPUTED = {
     "savina-fib": _fib,
     "savina-list": _length_of_list,
     "savina-logistic": _logistic,
     "savina-sieve": _primes_below,
+    "savina-piprecision": _decimals_of_pi,
     "savina-queens": QUEENS.__getitem__,
     "savina-trapezoid": lambda _: TRAPEZOID,
     "savina-matmul": lambda n: n * (n * (n - 1) // 2) ** 2,

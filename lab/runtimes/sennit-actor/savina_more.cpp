@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../sennit/with_runtime.hpp"
+#include "savina.hpp"
+#include "savina_pools.hpp"
+
+namespace lab {
+
+std::optional<int> more_savina_actors::run(const std::string& name, const std::string& size,
+                                           unsigned threads) {
+    using runtime = with_runtime;
+    if (name == "savina-piprecision") return measure<runtime>(savina::piprecision(size), threads);
+    return std::nullopt;
+}
+
+} // namespace lab
