@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from itertools import count, islice
+from math import floor
 
 from .catalogue import WORKLOADS
 
@@ -111,12 +112,29 @@ def _decimals_of_pi(decimals: int) -> int:
     return pi // 10**20 % 1_000_000_007
 
 
+def _over_relaxation(n: int) -> int:
+    numbers = _savina_random(n)
+    grid = [[0.0] * (n + 2) for _ in range(n + 2)]  # with a border of zeros
+    for i in range(1, n + 1):
+        for j in range(1, n + 1):
+            grid[i][j] = float(next(numbers))
+    total = 0
+    for step in range(200):
+        for i in range(1, n + 1):
+            for j in range(1 + (i + step) % 2, n + 1, 2):
+                around = grid[i][j - 1] + grid[i][j + 1] + grid[i - 1][j] + grid[i + 1][j]
+                grid[i][j] = 1.25 / 4 * around + (1 - 1.25) * grid[i][j]
+                total += floor(grid[i][j] + 0.5)
+    return total
+
+
 COMPUTED = {
     "savina-fib": _fib,
     "savina-list": _length_of_list,
     "savina-logistic": _logistic,
     "savina-sieve": _primes_below,
     "savina-piprecision": _decimals_of_pi,
+    "savina-sor": _over_relaxation,
     "savina-queens": QUEENS.__getitem__,
     "savina-trapezoid": lambda _: TRAPEZOID,
     "savina-matmul": lambda n: n * (n * (n - 1) // 2) ** 2,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../sennit/with_runtime.hpp"
 #include "savina.hpp"
+#include "savina_networks.hpp"
 #include "savina_pools.hpp"
 
 namespace lab {
@@ -9,6 +10,7 @@ std::optional<int> more_savina_actors::run(const std::string& name, const std::s
                                            unsigned threads) {
     using runtime = with_runtime;
     if (name == "savina-piprecision") return measure<runtime>(savina::piprecision(size), threads);
+    if (name == "savina-sor") return measure<runtime>(savina::sor(size), threads);
     return std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 //! Benchmarks of the Savina suite, as `workloads/actors/savina*.hpp` describe them.
 
 mod pi;
+mod sor;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,14 +14,26 @@ type Task = Pin<Box<dyn Future<Output = u64> + Send>>;
 pub fn of(workload: &str, n: u64) -> Option<Task> {
     Some(match workload {
         "savina-piprecision" => Box::pin(pi::run(n)),
+        "savina-sor" => Box::pin(sor::run(n)),
         _ => return None,
     })
+}
+
+/// The suite's random numbers.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = (self.0 * 1309 + 13849) & 0xFFFF;
+        self.0
+    }
 }
 
 /// The answer and the number of operations.
 pub fn known(workload: &str, n: u64) -> Option<(u64, u64)> {
     Some(match workload {
         "savina-piprecision" => pi::known(n),
+        "savina-sor" => sor::known(n),
         _ => return None,
     })
 }
