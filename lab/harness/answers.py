@@ -128,12 +128,34 @@ def _over_relaxation(n: int) -> int:
     return total
 
 
+def _unbalanced_tree(size: int) -> int:
+    work = {rounds: sum(islice(_savina_random(rounds), rounds)) for rounds in range(400, 601)}
+    total = 0
+    left = [(1, size)]
+    while left:
+        seed, rest = left.pop()
+        total += work[400 + (seed >> 33) % 201]
+        rest -= 1
+        children = min(rest, 10)
+        for i in range(children):
+            child = (seed + i + 1) % (1 << 64)
+            child = (child ^ child >> 33) * 6364136223846793005 + 1442695040888963407
+            child %= 1 << 64
+            taken = 1 + (child >> 33) % (rest - (children - i) + 1)
+            if i == children - 1:
+                taken = rest
+            left.append((child, taken))
+            rest -= taken
+    return total
+
+
 COMPUTED = {
     "savina-fib": _fib,
     "savina-list": _length_of_list,
     "savina-logistic": _logistic,
     "savina-sieve": _primes_below,
     "savina-piprecision": _decimals_of_pi,
+    "savina-uct": _unbalanced_tree,
     "savina-sor": _over_relaxation,
     "savina-queens": QUEENS.__getitem__,
     "savina-trapezoid": lambda _: TRAPEZOID,

@@ -68,6 +68,7 @@ var workloads = map[string]func(size string) (workload, error){
 	"savina-fib":         newSavinaFib,
 	"savina-chameneos":   newSavinaChameneos,
 	"savina-sor":         newSor,
+	"savina-uct":         newUct,
 	"savina-piprecision": newPiPrecision,
 }
 

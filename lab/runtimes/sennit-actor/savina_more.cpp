@@ -3,6 +3,7 @@
 #include "savina.hpp"
 #include "savina_networks.hpp"
 #include "savina_pools.hpp"
+#include "savina_trees.hpp"
 
 namespace lab {
 
@@ -11,6 +12,7 @@ std::optional<int> more_savina_actors::run(const std::string& name, const std::s
     using runtime = with_runtime;
     if (name == "savina-piprecision") return measure<runtime>(savina::piprecision(size), threads);
     if (name == "savina-sor") return measure<runtime>(savina::sor(size), threads);
+    if (name == "savina-uct") return measure<runtime>(savina::uct(size), threads);
     return std::nullopt;
 }
 

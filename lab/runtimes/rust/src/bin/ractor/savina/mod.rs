@@ -2,6 +2,7 @@
 //! Benchmarks of the Savina suite, as `workloads/actors/savina*.hpp` describe them.
 
 mod pi;
+mod uct;
 mod sor;
 
 use std::future::Future;
@@ -15,6 +16,7 @@ pub fn of(workload: &str, n: u64) -> Option<Task> {
     Some(match workload {
         "savina-piprecision" => Box::pin(pi::run(n)),
         "savina-sor" => Box::pin(sor::run(n)),
+        "savina-uct" => Box::pin(uct::run(n)),
         _ => return None,
     })
 }
@@ -34,6 +36,7 @@ pub fn known(workload: &str, n: u64) -> Option<(u64, u64)> {
     Some(match workload {
         "savina-piprecision" => pi::known(n),
         "savina-sor" => sor::known(n),
+        "savina-uct" => uct::known(n),
         _ => return None,
     })
 }
