@@ -161,6 +161,7 @@ COMPUTED = {
     "savina-trapezoid": lambda _: TRAPEZOID,
     "savina-matmul": lambda n: n * (n * (n - 1) // 2) ** 2,
     "savina-radix": lambda n: _sum_of_random(2048, n),
+    "savina-bitonicsort": lambda n: _sum_of_random(2048, n),
     "savina-quicksort": lambda n: _sum_of_random(1024, n),
 }
 

@@ -69,6 +69,7 @@ var workloads = map[string]func(size string) (workload, error){
 	"savina-chameneos":   newSavinaChameneos,
 	"savina-sor":         newSor,
 	"savina-uct":         newUct,
+	"savina-bitonicsort": newBitonicSort,
 	"savina-piprecision": newPiPrecision,
 }
 

@@ -13,6 +13,7 @@ std::optional<int> more_savina_actors::run(const std::string& name, const std::s
     if (name == "savina-piprecision") return measure<runtime>(savina::piprecision(size), threads);
     if (name == "savina-sor") return measure<runtime>(savina::sor(size), threads);
     if (name == "savina-uct") return measure<runtime>(savina::uct(size), threads);
+    if (name == "savina-bitonicsort") return measure<runtime>(savina::bitonicsort(size), threads);
     return std::nullopt;
 }
 

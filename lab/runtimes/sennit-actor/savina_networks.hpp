@@ -2,6 +2,7 @@
 // Savina's networks: actors with fixed neighbours, through which values flow.
 #pragma once
 
+#include "actors/savina_bitonic.hpp"
 #include "actors/savina_grids.hpp"
 #include "rings.hpp"
 
@@ -84,6 +85,54 @@ struct sor : sor_size {
             all->push_back(
                 group.spawn<cell>(whole, *this, i / n, i % n, values[static_cast<std::size_t>(i)]));
         for (const auto& one : *all) one.tell(begin_cell{all});
+        return whole.wait();
+    }
+};
+
+// ---- savina-bitonicsort
+
+struct network_value {
+    std::int64_t value;
+};
+using network_ref = sennit::actor_ref<sennit::accepts<network_value>>;
+class bitonic_stage : public sennit::actor<bitonic_stage, network_value> {
+public:
+    bitonic_stage(network_ref next, bitonicsort_size::stage own)
+        : next_(next), own_(std::move(own)) {}
+    void on(network_value m) {
+        own_.take(m.value, [this](std::int64_t value) { next_.tell(network_value{value}); });
+    }
+
+private:
+    network_ref next_;
+    bitonicsort_size::stage own_;
+};
+class bitonic_end : public sennit::actor<bitonic_end, network_value> {
+public:
+    bitonic_end(finish& whole, std::int64_t count) : whole_(whole), left_(count) {}
+    void on(network_value m) {
+        in_order_ = in_order_ && last_ <= m.value;
+        last_ = m.value;
+        sum_ += m.value;
+        if (--left_ == 0) whole_.one_more(in_order_ ? sum_ : -1);
+    }
+
+private:
+    finish& whole_;
+    std::int64_t left_, last_ = 0, sum_ = 0;
+    bool in_order_ = true;
+};
+struct bitonicsort : bitonicsort_size {
+    using bitonicsort_size::bitonicsort_size;
+    std::int64_t run() const {
+        finish whole;
+        sennit::actor_group group;
+        network_ref first(group.spawn<bitonic_end>(whole, n));
+        auto all = stages();
+        for (; !all.empty(); all.pop_back())
+            first = network_ref(group.spawn<bitonic_stage>(first, std::move(all.back())));
+        random numbers(seed);
+        for (std::int64_t i = 0; i < n; ++i) first.tell(network_value{numbers.next()});
         return whole.wait();
     }
 };

@@ -2,6 +2,7 @@
 //! Benchmarks of the Savina suite, as `workloads/actors/savina*.hpp` describe them.
 
 mod pi;
+mod bitonic;
 mod uct;
 mod sor;
 
@@ -17,6 +18,7 @@ pub fn of(workload: &str, n: u64) -> Option<Task> {
         "savina-piprecision" => Box::pin(pi::run(n)),
         "savina-sor" => Box::pin(sor::run(n)),
         "savina-uct" => Box::pin(uct::run(n)),
+        "savina-bitonicsort" => Box::pin(bitonic::run(n)),
         _ => return None,
     })
 }
@@ -37,6 +39,7 @@ pub fn known(workload: &str, n: u64) -> Option<(u64, u64)> {
         "savina-piprecision" => pi::known(n),
         "savina-sor" => sor::known(n),
         "savina-uct" => uct::known(n),
+        "savina-bitonicsort" => bitonic::known(n),
         _ => return None,
     })
 }
