@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Benchmarks of the Savina suite, as `workloads/actors/savina*.hpp` describe them.
 
-mod pi;
 mod bitonic;
-mod uct;
+mod pi;
 mod sor;
+mod uct;
 
 use std::future::Future;
 use std::pin::Pin;
