@@ -2,7 +2,8 @@
 """The right answers, independent of any runtime."""
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
+from math import floor
 
 from .catalogue import WORKLOADS
 
@@ -94,12 +95,12 @@ def _fib(n: int) -> int:
     return a
 
 
-def _knapsack(count: int) -> int:
+def _knapsack(number: int) -> int:
     """The best value, by dynamic programming over the room. The items are those of
     workloads/cilk/knapsack.hpp.
     """
     state, drawn = 1, []
-    for _ in range(2 * count):
+    for _ in range(2 * number):
         state = (state * 1664525 + 1013904223) % 2**32
         drawn.append(100 + state // 2**16 % 900)
     items = list(zip(drawn[1::2], drawn[0::2], strict=True))  # value, weight
@@ -110,6 +111,60 @@ def _knapsack(count: int) -> int:
     return best[-1]
 
 
+def _decimals_of_pi(decimals: int) -> int:
+    """The formula of Machin: pi / 4 = 4 arctan(1/5) - arctan(1/239)."""
+    one = 10 ** (decimals + 20)
+
+    def arctan_of_inverse(x: int) -> int:
+        power, total = one // x, 0
+        for i in count(1, 4):
+            if power == 0:
+                return total
+            total += power // i - power // (x * x) // (i + 2)
+            power //= x**4
+        raise AssertionError("power becomes 0")
+
+    pi = 4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))
+    return pi // 10**20 % 1_000_000_007
+
+
+def _over_relaxation(n: int) -> int:
+    numbers = _savina_random(n)
+    grid = [[0.0] * (n + 2) for _ in range(n + 2)]  # with a border of zeros
+    for i in range(1, n + 1):
+        for j in range(1, n + 1):
+            grid[i][j] = float(next(numbers))
+    total = 0
+    for step in range(200):
+        for i in range(1, n + 1):
+            for j in range(1 + (i + step) % 2, n + 1, 2):
+                around = grid[i][j - 1] + grid[i][j + 1] + grid[i - 1][j] + grid[i + 1][j]
+                grid[i][j] = 1.25 / 4 * around + (1 - 1.25) * grid[i][j]
+                total += floor(grid[i][j] + 0.5)
+    return total
+
+
+def _unbalanced_tree(size: int) -> int:
+    work = {rounds: sum(islice(_savina_random(rounds), rounds)) for rounds in range(400, 601)}
+    total = 0
+    left = [(1, size)]
+    while left:
+        seed, rest = left.pop()
+        total += work[400 + (seed >> 33) % 201]
+        rest -= 1
+        children = min(rest, 10)
+        for i in range(children):
+            child = (seed + i + 1) % (1 << 64)
+            child = (child ^ child >> 33) * 6364136223846793005 + 1442695040888963407
+            child %= 1 << 64
+            taken = 1 + (child >> 33) % (rest - (children - i) + 1)
+            if i == children - 1:
+                taken = rest
+            left.append((child, taken))
+            rest -= taken
+    return total
+
+
 COMPUTED = {
     "knapsack": _knapsack,
     "integrate": lambda n: n * n // 2 * (n * n // 2 + 1) // 1000,
@@ -117,10 +172,14 @@ COMPUTED = {
     "savina-list": _length_of_list,
     "savina-logistic": _logistic,
     "savina-sieve": _primes_below,
+    "savina-piprecision": _decimals_of_pi,
+    "savina-uct": _unbalanced_tree,
+    "savina-sor": _over_relaxation,
     "savina-queens": QUEENS.__getitem__,
     "savina-trapezoid": lambda _: TRAPEZOID,
     "savina-matmul": lambda n: n * (n * (n - 1) // 2) ** 2,
     "savina-radix": lambda n: _sum_of_random(2048, n),
+    "savina-bitonicsort": lambda n: _sum_of_random(2048, n),
     "savina-quicksort": lambda n: _sum_of_random(1024, n),
 }
 

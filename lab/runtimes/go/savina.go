@@ -96,3 +96,11 @@ func newSavinaChameneos(size string) (workload, error) {
 	}
 	return workload{run: run, expected: 2 * int64(n), tasks: int64(n)}, err
 }
+
+// savinaRandom holds the state of the suite's random numbers.
+type savinaRandom uint64
+
+func (r *savinaRandom) next() int64 {
+	*r = (*r*1309 + 13849) & 0xFFFF
+	return int64(*r)
+}

@@ -68,8 +68,12 @@ var workloads = map[string]func(size string) (workload, error){
 		1, func(n int64) int64 { return n * smallestFactor }, primeFactors),
 	"mixed-scenario": messages(mixedRings, asMany, mixedScenario),
 
-	"savina-fib":       newSavinaFib,
-	"savina-chameneos": newSavinaChameneos,
+	"savina-fib":         newSavinaFib,
+	"savina-chameneos":   newSavinaChameneos,
+	"savina-sor":         newSor,
+	"savina-uct":         newUct,
+	"savina-bitonicsort": newBitonicSort,
+	"savina-piprecision": newPiPrecision,
 }
 
 func number(what, text string, low, high int) (int, error) {

@@ -11,5 +11,11 @@ struct savina_actors {
     static std::optional<int> run(const std::string& name, const std::string& size,
                                   unsigned threads);
 };
+// The parallel benchmarks of savina_more.cpp, a file of their own because both files take long to
+// compile.
+struct more_savina_actors {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads);
+};
 
 } // namespace lab

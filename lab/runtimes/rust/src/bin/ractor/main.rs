@@ -57,6 +57,7 @@ macro_rules! starts_with {
     };
 }
 
+mod savina;
 mod servants;
 
 async fn start<A: Actor>(actor: A, with: A::Arguments) -> (ActorRef<A::Msg>, JoinHandle<()>) {
@@ -379,6 +380,10 @@ impl Fibers for Ractor {
         )
     }
 
+    fn known(workload: &str, n: u64) -> Option<(u64, u64)> {
+        savina::known(workload, n)
+    }
+
     fn run(&self, workload: &str, n: u64) -> Option<u64> {
         // The work runs in a task, because block_on runs its own future outside the workers.
         let task = match workload {
@@ -395,7 +400,10 @@ impl Fibers for Ractor {
             "mixed-scenario" => self.0.spawn(servants::mixed(n)),
             "skynet-actor" => self.0.spawn(skynet(n)),
             "ring-work" => self.0.spawn(ring_work(n)),
-            _ => return None,
+            _ => match savina::of(workload, n) {
+                Some(task) => self.0.spawn(task),
+                None => return None,
+            },
         };
         Some(self.0.block_on(task).unwrap())
     }

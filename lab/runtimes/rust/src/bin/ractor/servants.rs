@@ -36,10 +36,10 @@ fn smallest_factor_of(number: i64) -> u64 {
 
 /// Actors that are ended together.
 #[derive(Default)]
-struct Company(Vec<(ActorCell, JoinHandle<()>)>);
+pub struct Company(Vec<(ActorCell, JoinHandle<()>)>);
 
 impl Company {
-    async fn start<A: Actor>(&mut self, actor: A, with: A::Arguments) -> ActorRef<A::Msg>
+    pub async fn start<A: Actor>(&mut self, actor: A, with: A::Arguments) -> ActorRef<A::Msg>
     where
         A::Msg: Message,
     {
@@ -49,7 +49,7 @@ impl Company {
     }
 
     /// Stops all actors and returns when they have ended. No actor may send to them any more.
-    async fn end(self) {
+    pub async fn end(self) {
         for (one, _) in &self.0 {
             one.stop(None);
         }
