@@ -12,10 +12,11 @@ from . import seed_tables
 from .bench import Cell, Plan, Run
 from .build import ROOT
 from .document import document, save, write_whole
+from .marks import cpus, gap, uses_one_cpu, version
 from .page import write_page
 from .say import warn
 from .stats import outliers
-from .table import EXPLANATION, SPREAD, Results, four_digits, spread
+from .table import EXPLANATION, SPREAD, Results, behind, four_digits, spread
 from .templates import fill
 
 RESULTS = ROOT / "build" / "results"
@@ -44,6 +45,7 @@ COLUMNS = (
     "stopped",
     "reason",
 )
+UNKNOWN = "version unknown: "
 SIDE_BY_SIDE = 4  # workloads of a table in RESULTS.md
 EACH = (
     "runtime",
@@ -54,9 +56,36 @@ EACH = (
     SPREAD,
     "÷ peer, 95 % interval",
     "CPU s",
+    "CPUs",
     "peak MiB",
     "outliers",
 )
+BEHIND = ("workload", "row of Sennit", "÷ peer", "peer")
+
+
+def _behind(results: Results) -> list[tuple[str, ...]]:
+    return [(one.ours.title, one.ours.label, one.shown, one.peer.label) for one in behind(results)]
+
+
+def _versions(results: Results, about: dict) -> list[str]:
+    """A line for each runtime with a figure: its version, or why that is unknown."""
+    names = sorted({cell.runtime for cell in results.cells if cell.good})
+    return [
+        f"{name}: {version(name, about) or UNKNOWN + (gap('version', name) or 'not recorded')}"
+        for name in names
+    ]
+
+
+def _on_one_cpu(results: Results) -> list[str]:
+    """A line for each reason why rows used one CPU in a parallel workload."""
+    rows: dict[str, list[str]] = {}
+    for cell in results.cells:
+        if cell.good and uses_one_cpu(cell.workload, cell.threads, cell.samples):
+            reason = gap("one_cpu", cell.runtime, cell.workload) or "no reason is known"
+            rows.setdefault(reason, []).append(
+                f"{cell.label}, {cell.title} ({cpus(cell.samples):.2f} CPUs)"
+            )
+    return [f"{'; '.join(found)}: {reason}." for reason, found in rows.items()]
 
 
 def _each(results: Results) -> Iterator[tuple[str, ...]]:
@@ -77,6 +106,7 @@ def _each(results: Results) -> Iterator[tuple[str, ...]]:
             spread(cell.seconds(), figures.interval) or "–",
             to_peer,
             four_digits(_cpu(cell)),
+            f"{cpus(cell.samples):.2f}",
             f"{_peak(cell) / 1024:.1f}",
             str(sum(outliers(cell.seconds())) or ""),
         )
@@ -98,7 +128,12 @@ def markdown(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
     ]
     return fill(
         "RESULTS.md",
-        about=about,
+        about={key: value for key, value in about.items() if not key.startswith("version of ")},
+        cores=about.get("cores"),
+        behind_head=BEHIND,
+        behind=_behind(results),
+        versions=_versions(results, about),
+        one_cpu=_on_one_cpu(results),
         blocks=blocks,
         explanation=EXPLANATION,
         each_head=EACH,
