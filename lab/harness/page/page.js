@@ -8,8 +8,10 @@ const VIEWS = {
         log: true,
         unit: "geometric mean of time ÷ best",
         explanation:
-            "Geometric mean, over the jobs that are shown, of a runtime's time divided by the " +
-            "best one's at the same number of threads. Runtimes with most results come first.",
+            "A ranking for each number of threads: the geometric mean, over the jobs that are " +
+            "shown, of a runtime's time divided by the best one's at that number of threads. A " +
+            "job counts if at least two runtimes have it at that number. Runtimes with most " +
+            "results come first.",
     },
     time: {
         title: "Time",
@@ -290,16 +292,18 @@ function labelled(rows) {
 // A plot: its height, its painter, and `option`, which makes the options of ECharts.
 function plotsOf(rows, view) {
     if (state.view === "ranking") {
-        const ranked = labelled(ranking(rows));
-        return ranked.length
-            ? [
-                  {
-                      ...sizeOf(bars, ranked),
-                      option: () =>
-                          bars(view.title, ranked, { ...view, field: "mean" }, all.names, isLog()),
-                  },
-              ]
-            : [];
+        const ranked = Map.groupBy(labelled(ranking(rows)), (row) => row.threads);
+        return [...ranked].map(([threads, group]) => ({
+            ...sizeOf(bars, group),
+            option: () =>
+                bars(
+                    `${view.title}, ${threads} ${threads === 1 ? "thread" : "threads"}`,
+                    group,
+                    { ...view, field: "mean" },
+                    all.names,
+                    isLog(),
+                ),
+        }));
     }
     const shape =
         state.view === "samples"
