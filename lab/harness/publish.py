@@ -17,6 +17,7 @@ from .document import load, restore, save, write_whole
 from .say import warn
 from .seed_measure import ROWS
 from .seed_tables import markdown
+from .footnotes import footnote
 from .marks import marked, version
 from .table import SAME_MARK, Results, four_digits, standing, standings
 from .templates import wrapped
@@ -217,11 +218,18 @@ def figures(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
         f"{'was' if noisy == 1 else 'were'} noisy.{_without_version(results, about)}"
     )
     text += "\n"
-    for table in (
-        _table(_forks(results, most, about)),
-        _table(_operations(results, most, about)),
-    ):
+    operations = _table(_operations(results, most, about))
+    for table in (_table(_forks(results, most, about)), operations):
         text += f"\n{table}" if table else ""
+    note = footnote(
+        (
+            (cell.runtime, cell.workload, cell.threads)
+            for cell in results.cells
+            if cell.good and cell.workload in EACH
+        ),
+        "docs/",
+    )
+    text += f"\n{wrapped(note)}\n" if note and operations else ""
     seeds = (
         "\nThe published tables beside them: [docs/seed-tables.md](docs/seed-tables.md)."
         if about.get(ROWS)

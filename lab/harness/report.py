@@ -12,6 +12,7 @@ from . import seed_tables
 from .bench import Cell, Plan, Run
 from .build import ROOT
 from .document import document, save, write_whole
+from .footnotes import footnote
 from .marks import cpus, gap, uses_one_cpu, version
 from .page import write_page
 from .say import warn
@@ -120,12 +121,19 @@ def _peak(cell: Cell) -> int:
     return max(sample["peak_rss_kib"] for sample in cell.samples)
 
 
+def _head_and_rows(results: Results, titles: list[str]) -> tuple[list[str], list[list[str]]]:
+    head, *rows = results.rows(titles)
+    return head, rows
+
+
+def _note(results: Results, titles: list[str]) -> str:
+    shown = (cell for cell in results.cells if cell.good and cell.title in titles)
+    return footnote(((cell.runtime, cell.workload, cell.threads) for cell in shown), "../")
+
+
 def markdown(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
     titles = results.titles()
-    side_by_side = [
-        results.rows(titles[first : first + SIDE_BY_SIDE])
-        for first in range(0, len(titles), SIDE_BY_SIDE)
-    ]
+    groups = [titles[first : first + SIDE_BY_SIDE] for first in range(0, len(titles), SIDE_BY_SIDE)]
     return fill(
         "RESULTS.md",
         about={key: value for key, value in about.items() if not key.startswith("version of ")},
@@ -140,7 +148,7 @@ def markdown(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
         each=list(_each(results)),
         noisy=[number for number, block in enumerate(blocks, 1) if block["noisy"]],
         reasons=results.reasons(),
-        side_by_side=[(head, rows) for head, *rows in side_by_side],
+        side_by_side=[(*_head_and_rows(results, group), _note(results, group)) for group in groups],
     )
 
 

@@ -10,6 +10,7 @@ from statistics import mean
 
 from .build import ROOT
 from .catalogue import RUNTIMES
+from .footnotes import footnote
 from .marks import ONE_CPU, uses_one_cpu
 from .options import FEWEST
 from .table import SPREAD, four_digits, spread
@@ -185,6 +186,21 @@ def _unit(table: dict) -> str:
     return RATIO if "of" in table else f"{table['unit']} {PER[table['per']]}"
 
 
+def _note(table: dict, documents: list[dict], docs: str | None) -> str:
+    """The footnote of a table, for the rows that have a figure."""
+    cells = [
+        find(row, documents) for row in table["rows"] if "workload" in row and not why_not(row)
+    ]
+    return footnote(
+        (
+            (cell["runtime"], cell["workload"], cell["threads"])
+            for cell in cells
+            if cell and cell["median"] is not None
+        ),
+        docs,
+    )
+
+
 def cores(documents: list[dict]) -> str:
     """The CPUs of the machines here, or nothing."""
     counts = {results["machine"].get("cores") for results in documents} - {None}
@@ -198,6 +214,7 @@ def for_page(documents: list[dict]) -> list[dict]:
             "title": f"{table['title']}: {_unit(table)}"
             + (f", here on {cores(documents)}" if documents else ""),
             "source": f"{table['source']}; {table['machine']}",
+            "note": _note(table, documents, None),
             "head": HEAD,
             "rows": list(_rows(table, documents)),
         }
@@ -217,6 +234,7 @@ def markdown(documents: list[dict]) -> str:
                 [cell.replace("|", "\\|") for cell in row] for row in _rows(table, documents)
             ],
             "measure": _unit(table),
+            "footnote": _note(table, documents, ""),
             "note": f" {table['note'][0].upper()}{table['note'][1:]}" if "note" in table else "",
         }
         for table in tables()

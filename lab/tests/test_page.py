@@ -38,7 +38,7 @@ class File(unittest.TestCase):
         text = page([example()], "/* library */ '</script>'")
         self.assertNotRegex(text, r"/\*\{")
         self.assertNotRegex(text, r"(src|href)=[\"']?(https?:)?//")
-        self.assertEqual(len(re.findall("</script>", text)), 7)
+        self.assertEqual(len(re.findall("</script>", text)), 8)
         data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text).group(1))
         self.assertEqual(data[0]["cells"][0]["columns"][3:], [[], [0] * 6, []])
         self.assertEqual(data[0]["cells"][1]["columns"][5], [5])

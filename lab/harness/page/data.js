@@ -110,6 +110,7 @@ function rowsOf(results, machine, models = {}) {
         const row = {
             machine,
             runtime: cell.title,
+            name: cell.runtime,
             workload: cell.workload,
             model: modelOf.get(cell.workload) ?? "other",
             job: `${cell.workload}(${cell.size})`,
@@ -186,6 +187,20 @@ function ranking(rows) {
     return ranked.sort(
         (a, b) => b.threads - a.threads || b.results - a.results || a.mean - b.mean,
     );
+}
+
+// The texts of the notes that hold for some of the rows, with the workloads of these rows.
+function notesOf(rows, notes) {
+    return notes.flatMap((note) => {
+        const held = rows.filter(
+            (row) =>
+                note.runtimes.includes(row.name) &&
+                note.workloads.includes(row.workload) &&
+                (!note.threads || note.threads === row.threads),
+        );
+        const workloads = [...new Set(held.map((row) => row.workload))].join(", ");
+        return held.length ? [note.text.replace("{workloads}", workloads)] : [];
+    });
 }
 
 const FIELDS = {

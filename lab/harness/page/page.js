@@ -94,7 +94,16 @@ const RANKS = {
 };
 const COUNTS = new Set(["threads", "count", "outliers", "results"]);
 const TEXTS = new Set(["runtime", "job", "machine"]);
-const all = { files: [], rows: [], names: [], addRows: null, plots: [], shown: null, models: {} };
+const all = {
+    files: [],
+    rows: [],
+    names: [],
+    addRows: null,
+    plots: [],
+    shown: null,
+    models: {},
+    notes: [],
+};
 let state = {};
 const $ = (id) => document.getElementById(id);
 
@@ -424,6 +433,7 @@ function showSeeds() {
                     {},
                     element("h2", { textContent: table.title }),
                     element("p", { textContent: table.source }),
+                    element("p", { textContent: table.note }),
                     element(
                         "table",
                         {},
@@ -457,6 +467,9 @@ function show() {
     $("explanation").textContent = good.length
         ? view.explanation
         : "Nothing is chosen, or nothing of it has a result.";
+    $("notes").replaceChildren(
+        ...notesOf(good, all.notes).map((text) => element("p", { textContent: text })),
+    );
     showCharts(good, view);
     state.view === "ranking" ? showTable(ranking(good), RANKS) : showTable(good, COLUMNS);
     if (state.view === "samples") all.shown = () => tableOfSamples(good);
@@ -540,6 +553,7 @@ async function addFiles(files) {
 
 function start() {
     all.models = JSON.parse($("models").textContent);
+    all.notes = JSON.parse($("notes-data").textContent);
     const said = JSON.parse($("data").textContent).map((results, number) => {
         try {
             return void admit(all, results);
