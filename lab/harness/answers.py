@@ -94,7 +94,25 @@ def _fib(n: int) -> int:
     return a
 
 
+def _knapsack(count: int) -> int:
+    """The best value, by dynamic programming over the room. The items are those of
+    workloads/cilk/knapsack.hpp.
+    """
+    state, drawn = 1, []
+    for _ in range(2 * count):
+        state = (state * 1664525 + 1013904223) % 2**32
+        drawn.append(100 + state // 2**16 % 900)
+    items = list(zip(drawn[1::2], drawn[0::2], strict=True))  # value, weight
+    best = [0] * (sum(weight for _, weight in items) // 2 + 1)
+    for value, weight in items:
+        for room in range(len(best) - 1, weight - 1, -1):
+            best[room] = max(best[room], best[room - weight] + value)
+    return best[-1]
+
+
 COMPUTED = {
+    "knapsack": _knapsack,
+    "integrate": lambda n: n * n // 2 * (n * n // 2 + 1) // 1000,
     "savina-fib": _fib,
     "savina-list": _length_of_list,
     "savina-logistic": _logistic,

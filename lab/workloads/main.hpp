@@ -36,4 +36,19 @@ int main_for(int argc, char** argv) {
     return program<forks<R>>(argc, argv);
 }
 
+// The workloads of cilk/main.hpp, in a source file of their own: the exit status, or nothing if the
+// name is not among them.
+std::optional<int> run_cilk(const std::string& name, const std::string& size, unsigned threads);
+
+template <class R>
+int main_with_cilk(int argc, char** argv) {
+    struct elsewhere {
+        static std::optional<int> run(const std::string& name, const std::string& size,
+                                      unsigned threads) {
+            return run_cilk(name, size, threads);
+        }
+    };
+    return program<forks<R>, elsewhere>(argc, argv);
+}
+
 } // namespace lab

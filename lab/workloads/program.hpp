@@ -58,6 +58,20 @@ R runtime_for(unsigned threads) {
         return R(threads);
 }
 
+// A workload may prepare its data before each run, and check its result afterwards. Neither is
+// timed, and both run on the thread that starts the run.
+template <class W>
+void prepare(const W& workload) {
+    if constexpr (requires { workload.prepare(); }) workload.prepare();
+}
+template <class W>
+std::int64_t checked(const W& workload, std::int64_t result) {
+    if constexpr (requires { workload.check(); })
+        return workload.check();
+    else
+        return result;
+}
+
 // The additional figures that a workload reports: `, "name": number` …
 template <class W>
 std::string extra_of(const W& workload) {
@@ -70,18 +84,25 @@ std::string extra_of(const W& workload) {
 template <class R, class W>
 int measure(const W& workload, unsigned threads) {
     R runtime = runtime_for<R, W>(threads);
-    if (!std::getenv("LAB_NO_WARMUP")) enter(runtime, workload);
+    if (!std::getenv("LAB_NO_WARMUP")) {
+        prepare(workload);
+        enter(runtime, workload);
+    }
+    prepare(workload);
     const counted_run counters(runtime);
     const double cpu = cpu_seconds();
     const auto start = std::chrono::steady_clock::now();
-    const std::int64_t answer = enter(runtime, workload);
+    const std::int64_t result = enter(runtime, workload);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const double cpu_used = cpu_seconds() - cpu;
+    const std::string counted = counters.text();
+    const std::int64_t answer = checked(workload, result);
     std::printf("{\"answer\": %lld, \"expected\": %lld, \"seconds\": %.9f, \"cpu_seconds\": %.6f, "
                 "\"tasks\": %lld, "
                 "\"peak_rss_kib\": %ld%s%s}\n",
                 static_cast<long long>(answer), static_cast<long long>(workload.expected()),
-                seconds.count(), cpu_seconds() - cpu, static_cast<long long>(workload.tasks()),
-                peak_rss_kib(), extra_of(workload).c_str(), counters.text().c_str());
+                seconds.count(), cpu_used, static_cast<long long>(workload.tasks()), peak_rss_kib(),
+                extra_of(workload).c_str(), counted.c_str());
     return answer == workload.expected() ? 0 : 1;
 }
 

@@ -39,7 +39,7 @@ void single_thread_mode::register_thread(base::thread_registration& me,
     if (exclusive_) revoke_exclusive();
     me.mode.store_rlx(base::thread_registration::shared); // own thread
     if (!me.wants_exclusive) return;
-    candidate_ = &me;
+    add_candidate(me);
     grant_exclusive(now_ns);
 }
 
@@ -48,24 +48,41 @@ void single_thread_mode::unregister_thread(base::thread_registration& me,
     const gate_guard guard(*this);
     registered_.store_rlx(registered_.load_rlx() - 1); // under the lock
     if (exclusive_ == &me) exclusive_ = nullptr;
-    if (candidate_ == &me) candidate_ = nullptr;
+    remove_candidate(me);
     me.mode.store_rlx(base::thread_registration::unregistered); // own thread
     grant_exclusive(now_ns);
 }
 
+// Where all places are taken, the thread is no candidate until it asks again.
+void single_thread_mode::add_candidate(base::thread_registration& me) noexcept {
+    if (me.candidate != base::thread_registration::no_candidate) return;
+    const auto free = std::find(candidates_.begin(), candidates_.end(), nullptr);
+    if (free == candidates_.end()) return;
+    *free = &me;
+    me.candidate = static_cast<std::uint8_t>(free - candidates_.begin());
+}
+
+void single_thread_mode::remove_candidate(base::thread_registration& me) noexcept {
+    if (me.candidate == base::thread_registration::no_candidate) return;
+    candidates_[me.candidate] = nullptr;
+    me.candidate = base::thread_registration::no_candidate;
+}
+
 void single_thread_mode::grant_exclusive(std::int64_t now_ns) noexcept {
     if (exclusive_ || registered_.load_rlx() != 1) return; // under the lock
-    // The candidate is registered, so it is the only registered thread. A candidate is a worker
-    // that asked itself; no other registration is read, because it may belong to a thread that
-    // ended without unregistering.
-    if (!candidate_) return;
+    // Candidates are registered, so there is at most one now, and it is the only registered thread.
+    // No other registration is read. A thread that ended without unregistering stays registered, so
+    // its registration is never read again.
+    const auto only = std::find_if(candidates_.begin(), candidates_.end(),
+                                   [](const auto* one) { return one != nullptr; });
+    if (only == candidates_.end()) return;
     const std::int64_t saved = (now_ns - counted_ns_) / ns_per_revocation;
     if (saved > 0) {
         counted_ns_ += saved * ns_per_revocation;
         revocations_ = std::max<std::int64_t>(revocations_ - saved, 0);
     }
     if (revocations_ >= max_revocations) return;
-    exclusive_ = candidate_;
+    exclusive_ = *only;
     // Pairs with begin_exclusive, which sees the writes that other threads made before they
     // unregistered.
     exclusive_->mode.store_rel(base::thread_registration::exclusive);
@@ -97,7 +114,7 @@ void single_thread_mode::try_become_exclusive(base::thread_registration& me,
         return;
     const gate_guard guard(*this);
     me.wants_exclusive = true;
-    candidate_ = &me;
+    add_candidate(me);
     grant_exclusive(now_ns);
 }
 
@@ -109,7 +126,8 @@ void single_thread_mode::reset_after_fork(base::thread_registration& me) noexcep
     me.busy.store_rlx(0);
     // orders nothing: one thread
     registered_.store_rlx(member ? 1 : 0);
-    candidate_ = nullptr;
+    candidates_.fill(nullptr);
+    me.candidate = base::thread_registration::no_candidate;
     exclusive_ = nullptr;
     gate_.store_rlx(0); // orders nothing: one thread
 }

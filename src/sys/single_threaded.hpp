@@ -5,6 +5,7 @@
 
 #include "sennit/detail/sys/single_threaded.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace sennit::sys {
@@ -18,8 +19,8 @@ public:
     // becomes exclusive, provided it is the only registered thread and the budget for ending
     // exclusive mode is not used up.
     void register_thread(base::thread_registration& me, std::int64_t now_ns) noexcept;
-    // Unregisters a registered thread. If one thread is left and it is the candidate, it becomes
-    // exclusive, within the budget.
+    // Unregisters a registered thread. If one thread is left and it has asked for exclusive mode,
+    // it becomes exclusive, within the budget.
     void unregister_thread(base::thread_registration& me, std::int64_t now_ns) noexcept;
     // For a thread in shared mode: asks for exclusive mode. For another thread: does nothing.
     void try_become_exclusive(base::thread_registration& me, std::int64_t now_ns) noexcept;
@@ -29,14 +30,17 @@ public:
 
 private:
     class gate_guard;
+    void add_candidate(base::thread_registration& me) noexcept;
+    void remove_candidate(base::thread_registration& me) noexcept;
     void revoke_exclusive() noexcept;
     void grant_exclusive(std::int64_t now_ns) noexcept;
 
     // Guards the members below. Not a base::spin_lock, which would ask for the thread's mode.
     base::atomic<std::uint32_t> gate_{0};
     base::atomic<std::uint32_t> registered_{0};
-    // The registered thread that asked for exclusive mode last; null: none.
-    base::thread_registration* candidate_ = nullptr;
+    // Registered threads that asked for exclusive mode; null: a free place. One place would not do:
+    // a worker that registers for a moment would take it from a worker that stays.
+    std::array<base::thread_registration*, 16> candidates_{};
     // The registered thread in exclusive mode; null: none.
     base::thread_registration* exclusive_ = nullptr;
     // Ends of exclusive mode that still count against the budget.

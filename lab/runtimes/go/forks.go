@@ -18,6 +18,20 @@ func both(f, g func() int64) int64 {
 	return a + b
 }
 
+// pair returns the results of f, which runs in a goroutine of its own, and of g.
+func pair[T any](f, g func() T) (T, T) {
+	var a T
+	var done sync.WaitGroup
+	done.Add(1)
+	go func() {
+		a = f()
+		done.Done()
+	}()
+	b := g()
+	done.Wait()
+	return a, b
+}
+
 // sum returns f(0) + ... + f(count-1). Each call but the last runs in a goroutine of its own.
 func sum(count int, f func(int) int64) int64 {
 	if count == 0 {

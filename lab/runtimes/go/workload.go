@@ -22,6 +22,9 @@ var workloads = map[string]func(size string) (workload, error){
 	"matmul":  newMatmul,
 	"uts":     newUts,
 
+	"integrate": newIntegrate,
+	"knapsack":  newKnapsack,
+
 	"skynet-channel":     newSkynetChannel,
 	"fiber-yield":        counted(fiberYield),
 	"fiber-create":       counted(fiberCreate),

@@ -3,7 +3,7 @@
 // forked.
 #include "main.hpp"
 
-#include <libfork.hpp>
+#include "with_libfork.hpp"
 
 namespace {
 
@@ -91,18 +91,6 @@ inline constexpr auto uts = [](auto self, const uts_tree* tree,
     co_return sum;
 };
 
-// Starts each workload. The shapes of the problems are those of the shared headers.
-struct with_libfork {
-    lf::lazy_pool pool;
-    explicit with_libfork(unsigned threads) : pool(threads) {}
-    template <class F>
-    auto run(F f) {
-        current = &pool;
-        return f();
-    }
-    static inline lf::lazy_pool* current = nullptr;
-};
-
 } // namespace
 
 template <>
@@ -134,5 +122,5 @@ std::int64_t lab::uts<with_libfork>::run() const {
 }
 
 int main(int argc, char** argv) {
-    return lab::main_for<with_libfork>(argc, argv);
+    return lab::main_with_cilk<with_libfork>(argc, argv);
 }

@@ -1,58 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneTBB: a task_group for each node. The last child runs inline.
+#include "with_tbb.hpp"
+
 #include "main.hpp"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
-#include <oneapi/tbb/task_group.h>
-
-#include <memory>
-
-struct with_tbb {
-    tbb::global_control control;
-    tbb::task_arena arena;
-    explicit with_tbb(unsigned threads)
-        : control(tbb::global_control::max_allowed_parallelism, threads),
-          arena(static_cast<int>(threads)) {}
-    template <class F>
-    auto run(F f) {
-        return arena.execute(f);
-    }
-    template <class F, class G>
-    static auto both(F f, G g) {
-        tbb::task_group group;
-        decltype(f()) a;
-        group.run([&] { a = f(); });
-        auto b = g();
-        group.wait();
-        return std::pair(a, b);
-    }
-    template <class F, class G, class H, class I>
-    static void all(F f, G g, H h, I i) {
-        tbb::task_group group;
-        group.run(f);
-        group.run(g);
-        group.run(h);
-        i();
-        group.wait();
-    }
-    template <std::size_t Most, class F>
-    static std::int64_t sum(std::size_t count, F f) {
-        if (count == 0) return 0;
-        constexpr std::size_t fixed = Most == 0 ? 100 : Most;
-        std::array<std::int64_t, fixed> few;
-        std::vector<std::int64_t> many(count > fixed ? count : 0);
-        std::int64_t* results = count > fixed ? many.data() : few.data();
-        tbb::task_group group;
-        for (std::size_t i = 0; i + 1 < count; ++i) group.run([=, &f] { results[i] = f(i); });
-        results[count - 1] = f(count - 1);
-        group.wait();
-        std::int64_t result = 0;
-        for (std::size_t i = 0; i < count; ++i) result += results[i];
-        return result;
-    }
-};
-
 int main(int argc, char** argv) {
-    return lab::main_for<with_tbb>(argc, argv);
+    return lab::main_with_cilk<with_tbb>(argc, argv);
 }

@@ -4,7 +4,7 @@
 #include "main.hpp"
 
 #define TMC_IMPL
-#include <tmc/all_headers.hpp>
+#include "with_tmc.hpp"
 
 #include <iterator>
 #include <ranges>
@@ -81,19 +81,6 @@ tmc::task<std::int64_t> uts(const uts_tree* tree, uts_node at) {
     co_return sum;
 }
 
-struct with_tmc {
-    explicit with_tmc(unsigned threads) { tmc::cpu_executor().set_thread_count(threads).init(); }
-    ~with_tmc() { tmc::cpu_executor().teardown(); }
-    template <class F>
-    auto run(F f) {
-        return f();
-    }
-    template <class T>
-    static T wait(tmc::task<T> task) {
-        return tmc::post_waitable(tmc::cpu_executor(), std::move(task)).get();
-    }
-};
-
 } // namespace
 
 template <>
@@ -124,5 +111,5 @@ std::int64_t lab::uts<with_tmc>::run() const {
 }
 
 int main(int argc, char** argv) {
-    return lab::main_for<with_tmc>(argc, argv);
+    return lab::main_with_cilk<with_tmc>(argc, argv);
 }

@@ -106,6 +106,33 @@ TEST(single_thread_mode, registration_of_ended_thread_is_not_read) {
         << "the thread that ended is still counted";
 }
 
+// Workers that woke for a moment once left a busy worker in shared mode until its next global poll,
+// and a long task makes none: each lock of that task took twice as long.
+TEST(single_thread_mode, last_thread_becomes_exclusive_after_visits_of_others) {
+    single_thread_mode all;
+    thread_registration one, two, three;
+    for (thread_registration* each : {&one, &two, &three}) {
+        all.register_thread(*each, 0);
+        all.try_become_exclusive(*each, 0);
+    }
+    all.unregister_thread(three, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::shared);
+    all.unregister_thread(two, 0);
+    EXPECT_EQ(mode_of(one), thread_registration::exclusive);
+}
+
+TEST(single_thread_mode, more_threads_than_places_ask) {
+    single_thread_mode all;
+    std::vector<thread_registration> many(40);
+    for (thread_registration& each : many) {
+        all.register_thread(each, 0);
+        all.try_become_exclusive(each, 0);
+    }
+    for (std::size_t i = 0; i + 1 < many.size(); ++i) all.unregister_thread(many[i], 0);
+    all.try_become_exclusive(many.back(), 0);
+    EXPECT_EQ(mode_of(many.back()), thread_registration::exclusive);
+}
+
 TEST(single_thread_mode, frequent_revocations_suspend_exclusive_mode) {
     single_thread_mode all;
     thread_registration one, visitor;

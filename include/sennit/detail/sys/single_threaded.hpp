@@ -89,6 +89,9 @@ struct thread_registration {
     atomic<std::uint32_t> busy{0};
     // True once the thread has asked for exclusive mode. Only the thread itself accesses it.
     bool wants_exclusive = false;
+    // The thread's place among the candidates for exclusive mode; guarded by the registry's lock.
+    std::uint8_t candidate = no_candidate;
+    static constexpr std::uint8_t no_candidate = 255;
 
     // True: the thread is exclusive until `end_exclusive`. False: it is in shared mode, or it is
     // not registered.

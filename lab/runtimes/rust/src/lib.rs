@@ -4,6 +4,8 @@
 
 mod fib;
 pub mod fibers;
+mod integrate;
+mod knapsack;
 mod matmul;
 mod nqueens;
 mod program;

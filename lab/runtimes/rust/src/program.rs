@@ -3,6 +3,8 @@
 //! line of JSON.
 
 use crate::fib::Fib;
+use crate::integrate::Integrate;
+use crate::knapsack::Knapsack;
 use crate::matmul::Matmul;
 use crate::nqueens::Queens;
 use crate::report::measured;
@@ -35,6 +37,8 @@ fn run<R: Runtime>(arguments: &[String]) -> Result<(), String> {
         "nqueens" => measure::<R, Queens>(size, count),
         "matmul" => measure::<R, Matmul>(size, count),
         "uts" => measure::<R, Uts>(size, count),
+        "integrate" => measure::<R, Integrate>(size, count),
+        "knapsack" => measure::<R, Knapsack>(size, count),
         other => Err(format!("unknown workload '{other}'")),
     }
 }

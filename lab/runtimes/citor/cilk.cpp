@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "with_citor.hpp"
+
+#include "cilk/main.hpp"
+
+std::optional<int> lab::run_cilk(const std::string& name, const std::string& size,
+                                 unsigned threads) {
+    return cilk<with_citor>::run(name, size, threads);
+}
