@@ -49,6 +49,7 @@ class Workload:
     full: tuple[str, ...] = ()  # sizes of `bench --full`, where they are not the default
     powers_of: int | None = None  # only these numbers are sizes
     memory_limit_kib: int = MEMORY_LIMIT_KIB
+    serial: bool = False  # by construction: a second worker has nothing to do
 
     def check(self, size: str) -> str:
         if self.names:
@@ -91,7 +92,14 @@ RUNTIME: Keys = (
 )
 WORKLOAD: Keys = (
     {"default": str, "quick": str, "small": str},
-    {"range": list, "names": list, "full": list, "powers_of": int, "memory_limit_gib": int},
+    {
+        "range": list,
+        "names": list,
+        "full": list,
+        "powers_of": int,
+        "memory_limit_gib": int,
+        "serial": bool,
+    },
 )
 
 
@@ -170,6 +178,7 @@ def _workload(name: str, where: str, told: object) -> Workload:
         tuple(about.get("full", ())),
         about.get("powers_of"),
         about.get("memory_limit_gib", MEMORY_LIMIT_KIB >> 20) << 20,
+        about.get("serial", False),
     )
     for size in (made.default, made.quick, made.small, *made.full):
         made.check(size)

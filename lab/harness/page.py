@@ -6,7 +6,7 @@ page A B ...` merges files.
 from argparse import Namespace
 from pathlib import Path
 
-from . import charts, seed_tables
+from . import charts, footnotes, seed_tables
 from .catalogue import FAMILIES
 from .document import load, write_whole
 from .templates import fill
@@ -67,6 +67,7 @@ def page(documents: list[dict], echarts: str | None) -> str:
         "page.html",
         data=[_compact(results) for results in documents],
         seeds=seed_tables.for_page(documents),
+        notes=footnotes.for_page(),
         models={family: list(workloads) for family, workloads in FAMILIES.items()},
         echarts=(echarts or "").replace("</script", "<\\/script"),
     )

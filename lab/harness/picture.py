@@ -6,6 +6,7 @@ from statistics import median
 
 from .bench import Cell
 from .catalogue import MAIN_JOB
+from .marks import marked
 from .table import Results, four_digits
 from .templates import fill
 
@@ -35,7 +36,8 @@ def _bars(cells: list[Cell], top: int) -> list[dict]:
                 else "peer",
                 "top": top + HEAD + number * ROW,
                 "length": max(1.0, BAR * min(times, CUT) / longest),
-                "text": f"{four_digits(seconds)} s" + (" (cut)" if times > CUT else ""),
+                "text": marked(f"{four_digits(seconds)} s", cell)
+                + (" (cut)" if times > CUT else ""),
             }
         )
     return bars
@@ -57,7 +59,7 @@ def picture(results: Results, threads: int) -> str:
         bars = _bars(cells, top)
         of = f", the fastest of {len(cells)}" if len(bars) < len(cells) else ""
         workers = f"{threads} worker" + "s" * (threads != 1)
-        head = f"{title}, {workers}, shorter is better{of}"
+        head = f"{title}, {threads} CPUs, {workers}, shorter is better{of}"
         groups.append({"head": head, "top": top, "bars": bars})
         top += HEAD + len(bars) * ROW + GAP
     return fill("figures.svg", groups=groups, width=WIDTH, height=max(top, 1), label=LABEL, row=ROW)

@@ -5,17 +5,22 @@ of the machine."""
 
 import json
 import re
+from collections.abc import Sequence
 from argparse import Namespace
 from pathlib import Path
 from statistics import median
 
-from . import picture, report
+from . import guards, picture, report
 from .bench import Cell
 from .catalogue import MAIN_JOB, UsageError
 from .document import load, restore, save, write_whole
+from .say import warn
 from .seed_measure import ROWS
 from .seed_tables import markdown
-from .table import SAME_MARK, Results, four_digits
+from .footnotes import footnote
+from .marks import marked, version
+from .table import SAME_MARK, Results, four_digits, standing, standings
+from .templates import wrapped
 
 MOST_BYTES = 400_000  # of the set
 BEGIN, END = "<!-- figures: begin, written by ./sennit bench publish -->", "<!-- figures: end -->"
@@ -24,6 +29,7 @@ EACH = {
     "skynet-channel": "a fiber",
     "thread-ring": "a hop",
     "parallel-thread-ring": "a hop",
+    "ring-work": "a hop",
     "skynet-actor": "an actor",
 }
 PEERS_SHOWN = 3
@@ -42,7 +48,7 @@ def _without_places(value: object) -> object:
 
 def _shown(results: Results, cell: Cell | None) -> str:
     figures = results.figures(cell) if cell else None
-    return four_digits(figures.seconds) if figures else "–"
+    return marked(four_digits(figures.seconds), cell) if cell and figures else "–"
 
 
 def _of(results: Results, runtime: str, title: str, threads: int) -> Cell | None:
@@ -60,31 +66,34 @@ def _workers(count: int) -> str:
     return f"{count} worker" + "s" * (count != 1)
 
 
-def _ratio(results: Results, cell: Cell | None) -> str:
-    """The ratio to the best peer, with the mark of RESULTS.md: = no difference shown, ? too few
-    samples for a verdict."""
-    figures = results.figures(cell) if cell else None
-    if figures is None or figures.to_peer is None:
-        return "–"
-    return f"{figures.to_peer:.2f}{SAME_MARK[figures.same_as_peer]}"
+def _ratio(cell: Cell | None, peer: Cell | None) -> str:
+    """The ratio to the peer, with the mark of RESULTS.md: = no difference shown, ? too few samples
+    for a verdict."""
+    return standing(cell, peer).shown if cell and peer else "–"
 
 
 def _peer(cell: Cell, about: dict) -> str:
     """A peer and the version of it that ran."""
-    version = str(about.get(f"version of {cell.runtime}", ""))
-    version = version.partition(",")[0].partition(" (")[0].split(" ")[-1]
-    return f"{cell.title_of_runtime} {version.removeprefix('go')}".strip()
+    recorded = str(about.get(f"version of {cell.runtime}", ""))
+    recorded = recorded.partition(",")[0].partition(" (")[0].split(" ")[-1]
+    return f"{cell.title_of_runtime} {recorded.removeprefix('go')}".strip()
+
+
+def _beside(figure: str, cell: Cell, most: int, about: dict) -> str:
+    """The figure of a peer, its version, its workers where they are not `most`, and its marks."""
+    workers = f", {_workers(cell.threads)}" if cell.threads != most else ""
+    return marked(f"{figure} {_peer(cell, about)}{workers}", cell)
 
 
 def _forks(results: Results, most: int, about: dict) -> list[list[str]]:
-    """Rows for the main job: the floor, Sennit, the best peer."""
+    """Rows for the main job: the floor, Sennit, the best peer at any number of workers."""
     rows = [
         [
             "s",
             "plain function",
             "Sennit, 1 worker",
             f"Sennit, {_workers(most)}",
-            f"best peer, {_workers(most)}",
+            "fastest peer",
             "÷ peer",
         ]
     ]
@@ -96,7 +105,7 @@ def _forks(results: Results, most: int, about: dict) -> list[list[str]]:
     for title in dict.fromkeys(
         cell.title for cell in sorted(ours, key=lambda cell: MAIN_JOB.index(cell.workload))
     ):
-        best = results.best.get((title, most))
+        best = results.best_peer(title)
         cells = [
             _of(results, "serial", title, 1),
             _of(results, "sennit", title, 1),
@@ -106,8 +115,8 @@ def _forks(results: Results, most: int, about: dict) -> list[list[str]]:
             [
                 title,
                 *(_shown(results, cell) for cell in cells),
-                f"{_shown(results, best)} {_peer(best, about)}" if best else "–",
-                _ratio(results, cells[2]),
+                _beside(four_digits(median(best.seconds())), best, most, about) if best else "–",
+                _ratio(cells[2], best),
             ]
         )
     return rows
@@ -119,35 +128,43 @@ def _cost(cell: Cell) -> float:
 
 
 def _operations(results: Results, most: int, about: dict) -> list[list[str]]:
-    """Rows for fibers and actors: nanoseconds an operation of Sennit's fastest runtime, and of the
-    fastest peers, at the largest size that both have."""
+    """Rows for fibers and actors: nanoseconds an operation of Sennit, and of the fastest peers at
+    any number of workers, at the largest size that both have. Variants of Sennit's program, such as
+    another allocator, do not count."""
     rows = [
         [
-            f"ns, {_workers(most)}",
-            "Sennit",
+            "ns",
+            "Sennit, 1 worker",
+            f"Sennit, {_workers(most)}",
             "÷ peer",
             *["", "peers, the fastest first", ""][:PEERS_SHOWN],
         ]
     ]
     for workload in EACH:
-        cells = [
-            cell
-            for cell in results.cells
-            if cell.workload == workload and cell.threads == most and cell.good
-        ]
+        cells = [cell for cell in results.cells if cell.workload == workload and cell.good]
         for size in sorted({int(cell.size) for cell in cells}, reverse=True):
             of_size = sorted((cell for cell in cells if int(cell.size) == size), key=_cost)
-            ours, peers = (
-                [cell for cell in of_size if cell.kind.ours],
-                [cell for cell in of_size if not cell.kind.ours],
-            )
-            if ours and peers:
-                shown = [f"{_cost(cell):,.0f} {_peer(cell, about)}" for cell in peers[:PEERS_SHOWN]]
+            ours = {
+                cell.threads: cell
+                for cell in reversed(of_size)
+                if cell.kind.ours and not cell.kind.program
+            }
+            peers: dict[str, Cell] = {}
+            for cell in of_size:
+                if not cell.kind.ours:
+                    peers.setdefault(cell.runtime, cell)
+            if most in ours and peers:
+                shown = [
+                    _beside(f"{_cost(cell):,.0f}", cell, most, about)
+                    for cell in list(peers.values())[:PEERS_SHOWN]
+                ]
+                one = ours.get(1)
                 rows.append(
                     [
                         f"{workload}, {size:,}: {EACH[workload]}",
-                        f"{_cost(ours[0]):,.0f}",
-                        _ratio(results, ours[0]),
+                        marked(f"{_cost(one):,.0f}", one) if one else "–",
+                        marked(f"{_cost(ours[most]):,.0f}", ours[most]),
+                        _ratio(ours[most], next(iter(peers.values()))),
                         *shown,
                         *[""] * (PEERS_SHOWN - len(shown)),
                     ]
@@ -161,26 +178,70 @@ def _table(rows: list[list[str]]) -> str:
     return "\n".join([head, "|---|" + "--:|" * (len(rows[0]) - 1), *rest]) + "\n" if rest else ""
 
 
-def figures(results: Results, about: dict) -> str:
+def _standing(results: Results) -> str:
+    """The sentences that say in which workloads Sennit is behind the fastest peer."""
+    found = standings(results)
+    losses = [f"{one.ours.title} {one.shown}" for one in found if one.ratio > 1 and not one.same]
+    draws = [f"{one.ours.title} {one.shown}" for one in found if one.same]
+    draws += [
+        f"{one.ours.title} {one.shown}" for one in found if one.same is None and one.ratio <= 1
+    ]
+    alone = {cell.workload for cell in results.cells if cell.good and cell.kind.ours}
+    missing = [cell.workload for cell in results.cells if cell.good and cell.workload not in alone]
+    behind = ", ".join(losses) or f"none of the {len(found)} workloads that Sennit and a peer have"
+    return (
+        f"Behind in: {behind}. No difference, or no verdict: {', '.join(draws) or 'none'}. "
+        + (f"No row of Sennit in: {', '.join(dict.fromkeys(missing))}. " if missing else "")
+        + "More workloads in which peers are ahead: "
+        "[performance.md](docs/performance.md#workloads-in-which-peers-are-ahead). "
+        "[RESULTS.md](docs/results/RESULTS.md#behind) has each row of Sennit that is behind."
+    )
+
+
+def _without_version(results: Results, about: dict) -> str:
+    names = {
+        cell.title_of_runtime
+        for cell in results.cells
+        if cell.good and version(cell.runtime, about) is None
+    }
+    return f" No version was recorded of {', '.join(sorted(names))}." if names else ""
+
+
+def figures(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
     """The generated part of the README, without its marks."""
     most = max((cell.threads for cell in results.cells if cell.good), default=1)
     most = min(most, about["cores"])
-    machine = f"{about['cpu']}, {about['cores']} CPUs, Linux {about['kernel']}, {about['compiler']}"
-    text = f"Medians of one run: {machine}.\n"
-    for table in (
-        _table(_forks(results, most, about)),
-        _table(_operations(results, most, about)),
-    ):
+    noisy = sum(block["noisy"] for block in blocks)
+    text = wrapped(
+        f"Medians on {about['cores']} CPUs: {about['cpu']}, Linux {about['kernel']}, "
+        f"{about['compiler']}; commit {about['commit']}. {noisy} of {len(blocks)} blocks of runs "
+        f"{'was' if noisy == 1 else 'were'} noisy.{_without_version(results, about)}"
+    )
+    text += "\n"
+    operations = _table(_operations(results, most, about))
+    for table in (_table(_forks(results, most, about)), operations):
         text += f"\n{table}" if table else ""
+    note = footnote(
+        (
+            (cell.runtime, cell.workload, cell.threads)
+            for cell in results.cells
+            if cell.good and cell.workload in EACH
+        ),
+        "docs/",
+    )
+    text += f"\n{wrapped(note)}\n" if note and operations else ""
     seeds = (
         "\nThe published tables beside them: [docs/seed-tables.md](docs/seed-tables.md)."
         if about.get(ROWS)
         else ""
     )
-    text += (
-        "\n*÷ peer*: Sennit's time ÷ that of the fastest peer. *=*: the samples show no "
-        "difference. *?*: too\nfew samples for a verdict, which takes 6 of both.\n"
+    legend = (
+        f"*÷ peer*: the time of Sennit with {_workers(most)} ÷ that of the fastest peer, at any "
+        "number of workers. *=*: the samples show no difference. *?*: too few samples for a "
+        "verdict, which takes 6 of both. *n=*: the figure is the median of fewer than 6 runs. "
+        "*one CPU*: the row has several workers in a parallel workload, and used one CPU."
     )
+    text += f"\n{wrapped(legend)}\n\n{wrapped(_standing(results))}\n"
     return (
         text + "\n![Times of the main job, Sennit beside its peers](docs/results/figures.svg)\n\n"
         "All samples, the machine and the missing rows: "
@@ -229,10 +290,13 @@ def act(given: Namespace) -> int:
     report.write_csv(results, folder / "RESULTS.csv")
     write_whole(report.markdown(results, about, run.blocks), folder / "RESULTS.md")
     write_whole(picture.picture(results, about["cores"]), folder / "figures.svg")
-    write_whole(with_figures(given.readme, figures(results, about)), root / "README.md")
+    shown = figures(results, about, run.blocks)
+    write_whole(with_figures(given.readme, shown), root / "README.md")
     written = ["docs/results", "README.md"]
     if about.get(ROWS):
         write_whole(markdown([document]), root / "docs" / "seed-tables.md")
         written.append("docs/seed-tables.md")
     print(f"written: {', '.join(written)}")
+    for message in guards.published(root, results, about):
+        warn(f"sennit: {message}")
     return 0

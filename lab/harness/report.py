@@ -12,10 +12,12 @@ from . import seed_tables
 from .bench import Cell, Plan, Run
 from .build import ROOT
 from .document import document, save, write_whole
+from .footnotes import footnote
+from .marks import cpus, gap, uses_one_cpu, version
 from .page import write_page
 from .say import warn
 from .stats import outliers
-from .table import EXPLANATION, SPREAD, Results, four_digits, spread
+from .table import EXPLANATION, SPREAD, Results, behind, four_digits, spread
 from .templates import fill
 
 RESULTS = ROOT / "build" / "results"
@@ -44,6 +46,7 @@ COLUMNS = (
     "stopped",
     "reason",
 )
+UNKNOWN = "version unknown: "
 SIDE_BY_SIDE = 4  # workloads of a table in RESULTS.md
 EACH = (
     "runtime",
@@ -54,9 +57,36 @@ EACH = (
     SPREAD,
     "÷ peer, 95 % interval",
     "CPU s",
+    "CPUs",
     "peak MiB",
     "outliers",
 )
+BEHIND = ("workload", "row of Sennit", "÷ peer", "peer")
+
+
+def _behind(results: Results) -> list[tuple[str, ...]]:
+    return [(one.ours.title, one.ours.label, one.shown, one.peer.label) for one in behind(results)]
+
+
+def _versions(results: Results, about: dict) -> list[str]:
+    """A line for each runtime with a figure: its version, or why that is unknown."""
+    names = sorted({cell.runtime for cell in results.cells if cell.good})
+    return [
+        f"{name}: {version(name, about) or UNKNOWN + (gap('version', name) or 'not recorded')}"
+        for name in names
+    ]
+
+
+def _on_one_cpu(results: Results) -> list[str]:
+    """A line for each reason why rows used one CPU in a parallel workload."""
+    rows: dict[str, list[str]] = {}
+    for cell in results.cells:
+        if cell.good and uses_one_cpu(cell.workload, cell.threads, cell.samples):
+            reason = gap("one_cpu", cell.runtime, cell.workload) or "no reason is known"
+            rows.setdefault(reason, []).append(
+                f"{cell.label}, {cell.title} ({cpus(cell.samples):.2f} CPUs)"
+            )
+    return [f"{'; '.join(found)}: {reason}." for reason, found in rows.items()]
 
 
 def _each(results: Results) -> Iterator[tuple[str, ...]]:
@@ -77,6 +107,7 @@ def _each(results: Results) -> Iterator[tuple[str, ...]]:
             spread(cell.seconds(), figures.interval) or "–",
             to_peer,
             four_digits(_cpu(cell)),
+            f"{cpus(cell.samples):.2f}",
             f"{_peak(cell) / 1024:.1f}",
             str(sum(outliers(cell.seconds())) or ""),
         )
@@ -90,22 +121,34 @@ def _peak(cell: Cell) -> int:
     return max(sample["peak_rss_kib"] for sample in cell.samples)
 
 
+def _head_and_rows(results: Results, titles: list[str]) -> tuple[list[str], list[list[str]]]:
+    head, *rows = results.rows(titles)
+    return head, rows
+
+
+def _note(results: Results, titles: list[str]) -> str:
+    shown = (cell for cell in results.cells if cell.good and cell.title in titles)
+    return footnote(((cell.runtime, cell.workload, cell.threads) for cell in shown), "../")
+
+
 def markdown(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
     titles = results.titles()
-    side_by_side = [
-        results.rows(titles[first : first + SIDE_BY_SIDE])
-        for first in range(0, len(titles), SIDE_BY_SIDE)
-    ]
+    groups = [titles[first : first + SIDE_BY_SIDE] for first in range(0, len(titles), SIDE_BY_SIDE)]
     return fill(
         "RESULTS.md",
-        about=about,
+        about={key: value for key, value in about.items() if not key.startswith("version of ")},
+        cores=about.get("cores"),
+        behind_head=BEHIND,
+        behind=_behind(results),
+        versions=_versions(results, about),
+        one_cpu=_on_one_cpu(results),
         blocks=blocks,
         explanation=EXPLANATION,
         each_head=EACH,
         each=list(_each(results)),
         noisy=[number for number, block in enumerate(blocks, 1) if block["noisy"]],
         reasons=results.reasons(),
-        side_by_side=[(head, rows) for head, *rows in side_by_side],
+        side_by_side=[(*_head_and_rows(results, group), _note(results, group)) for group in groups],
     )
 
 

@@ -13,6 +13,7 @@ from .bench import LEAST, PRECISION, Cell, Plan, Run
 from .build import ROOT, Finder
 from .catalogue import WORKLOADS
 from .document import write_whole
+from .footnotes import footnote
 from .options import FEWEST
 from .scaling_rows import THREADS, Row, chosen, rows
 from .seed_tables import MACHINE
@@ -284,6 +285,16 @@ def _machine(about: dict, runtimes: set[str]) -> list[str]:
     return facts + ([f"load before and after: {', '.join(loads)}"] if loads else [])
 
 
+def _note(measured: Iterable[Measured], title: str = "") -> str:
+    """The footnote of the table of Sennit's rows, or of those of one title."""
+    return footnote(
+        (one.first.runtime, one.first.workload, threads)
+        for one in measured
+        if one.first.kind.ours and title in ("", one.first.title)
+        for threads in one.cells
+    )
+
+
 def markdown(run: Run, about: dict) -> str:
     measured = measured_rows(run.cells, about.get("cores", 1))
     threads = sorted({cell.threads for cell in run.cells})
@@ -295,7 +306,11 @@ def markdown(run: Run, about: dict) -> str:
         per=f"{PER:,}",
         head=head,
         own=own,
-        peers=[(title, head, shown) for title, (head, *shown) in beside_peers(measured, threads)],
+        note=_note(measured),
+        peers=[
+            (title, head, shown, _note(measured, title.partition(":")[0]))
+            for title, (head, *shown) in beside_peers(measured, threads)
+        ],
         blocks=len(run.blocks),
         noisy=sum(block["noisy"] for block in run.blocks),
         reasons=Results(run.cells).reasons(),

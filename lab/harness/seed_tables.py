@@ -10,6 +10,8 @@ from statistics import mean
 
 from .build import ROOT
 from .catalogue import RUNTIMES
+from .footnotes import footnote
+from .marks import ONE_CPU, uses_one_cpu
 from .options import FEWEST
 from .table import SPREAD, four_digits, spread
 from .templates import fill
@@ -121,8 +123,19 @@ def _here(table: dict, row: dict, documents: list[dict]) -> list[str]:
     return [
         four_digits(cell["median"] * scale),
         f"{shown}, {runs}" if shown else runs,
-        str(cell["threads"]),
+        str(cell["threads"])
+        + (
+            f", {ONE_CPU}"
+            if uses_one_cpu(cell["workload"], cell["threads"], cell["samples"])
+            else ""
+        ),
     ]
+
+
+def _fewest_runs(cells: list[dict]) -> str:
+    """The runs of the cell with the fewest, where these are too few for an interval."""
+    runs = min(len(cell["samples"]) for cell in cells)
+    return f"n={runs} in one of them" if runs < FEWEST else "–"
 
 
 def _means(table: dict, documents: list[dict]) -> Iterator[list[str]]:
@@ -152,7 +165,11 @@ def _means(table: dict, documents: list[dict]) -> Iterator[list[str]]:
         here = (
             [f"no: {reason}", "", ""]
             if "reason" in row or missing
-            else [f"{mean(ratios):.2f}", "–", str(own[0][0]["threads"] if own[0][0] else "")]
+            else [
+                f"{mean(ratios):.2f}",
+                _fewest_runs([cell for cell, _ in own if cell]),
+                str(own[0][0]["threads"] if own[0][0] else ""),
+            ]
         )
         yield [row["name"], row.get("published", "–"), *here]
 
@@ -169,12 +186,35 @@ def _unit(table: dict) -> str:
     return RATIO if "of" in table else f"{table['unit']} {PER[table['per']]}"
 
 
+def _note(table: dict, documents: list[dict], docs: str | None) -> str:
+    """The footnote of a table, for the rows that have a figure."""
+    cells = [
+        find(row, documents) for row in table["rows"] if "workload" in row and not why_not(row)
+    ]
+    return footnote(
+        (
+            (cell["runtime"], cell["workload"], cell["threads"])
+            for cell in cells
+            if cell and cell["median"] is not None
+        ),
+        docs,
+    )
+
+
+def cores(documents: list[dict]) -> str:
+    """The CPUs of the machines here, or nothing."""
+    counts = {results["machine"].get("cores") for results in documents} - {None}
+    return f"{' and '.join(map(str, sorted(counts)))} CPUs" if counts else ""
+
+
 def for_page(documents: list[dict]) -> list[dict]:
     """The tables for RESULTS.html, as text."""
     return [
         {
-            "title": f"{table['title']}: {_unit(table)}",
+            "title": f"{table['title']}: {_unit(table)}"
+            + (f", here on {cores(documents)}" if documents else ""),
             "source": f"{table['source']}; {table['machine']}",
+            "note": _note(table, documents, None),
             "head": HEAD,
             "rows": list(_rows(table, documents)),
         }
@@ -194,8 +234,16 @@ def markdown(documents: list[dict]) -> str:
                 [cell.replace("|", "\\|") for cell in row] for row in _rows(table, documents)
             ],
             "measure": _unit(table),
+            "footnote": _note(table, documents, ""),
             "note": f" {table['note'][0].upper()}{table['note'][1:]}" if "note" in table else "",
         }
         for table in tables()
     ]
-    return fill("seed-tables.md", fewest=FEWEST, head=HEAD, machines=machines, tables=shown)
+    return fill(
+        "seed-tables.md",
+        cores=cores(documents),
+        fewest=FEWEST,
+        head=HEAD,
+        machines=machines,
+        tables=shown,
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .catalogue import RUNTIMES, UsageError
 from .document import write_whole
+from .footnotes import footnote
 from .say import say
 from .scaling import NONE, short
 from .sweep_data import COUNTS, PER, Data, Row, lines_of, parsed, reduced, text_of
@@ -329,6 +330,12 @@ def _cost_tables(data: Data) -> list[tuple[str, list[Table]]]:
     return found
 
 
+def _note(rows: Iterable[Row]) -> str:
+    return footnote(
+        (row.runtime, row.workload, threads) for row in rows for threads in row.cells if row.runtime
+    )
+
+
 # --- the page -------------------------------------------------------------------------------------
 
 
@@ -349,6 +356,7 @@ def markdown(data: Data, name: str) -> str:
     most = data.processors
     ours = [row for row in data.rows if is_ours(row) and row.loss(most, most)]
     slower = [one for one in found if is_slower(one[1], most)]
+    below = [one for one in found if one not in slower]
     beside = {
         group: _beside(data.group(group), data.group(peers), data) for group, peers in PEERS.items()
     }
@@ -368,9 +376,12 @@ def markdown(data: Data, name: str) -> str:
         count_of_compared=sum(len(table["rows"]) for table in beside.values()),
         few=min(cell.n for row in data.rows for cell in row.cells.values()),
         slower=_loss_table(slower, data),
-        below=_loss_table([one for one in found if one not in slower], data),
+        slower_note=_note(row for _, row in slower),
+        below=_loss_table(below, data),
+        below_note=_note(row for _, row in below),
         forks=_forks_table(data),
         fibers=_counted_table(data.group("fibers"), data),
+        fibers_note=_note(data.group("fibers")),
         actors=_counted_table(data.group("actors"), data),
         single=_counted_table(data.group(*SINGLE), data),
         phases=_phases_tables(data),

@@ -15,15 +15,17 @@ import rich.table
 import rich.text
 
 from .bench import Cell
+from .marks import FEWEST_CPUS, marked
 from .options import FEWEST
-from .stats import Interval, compare, median_interval
+from .stats import Comparison, Interval, compare, median_interval
 
 EXPLANATION = (
     "For each workload: median seconds; the ratio to the plain serial function; the ratio to the\n"
-    "best peer at the same number of workers, where = says that no difference is shown (the 95 %\n"
+    "best peer with as many workers or fewer, where = says that no difference is shown (the 95 %\n"
     "interval of the ratio within blocks holds 1) and ? that there are too few samples to tell:\n"
-    f"an interval takes {FEWEST} of both. Of fewer there are medians, ratios and ranges, and no\n"
-    "verdict."
+    f"an interval takes {FEWEST} of both. Fewer samples have a median marked n=, a range, and no\n"
+    "verdict. 'one CPU': the row has several workers in a parallel workload, and its CPU time is\n"
+    f"below {FEWEST_CPUS} times its wall time, so no second worker worked."
 )
 SPREAD = "95 % interval, or range"  # the head of the column that spread() fills
 SAME_MARK = {True: " =", False: "", None: " ?"}
@@ -64,6 +66,13 @@ def spread(samples: Sequence[float], interval: Interval | None, scale: float = 1
     )
 
 
+def ratio_to(cell: Cell, peer: Cell, against: Comparison | None) -> float:
+    """The median of the ratios within blocks if that has an interval, else that of the medians."""
+    if against and against.paired and against.interval:
+        return against.ratio
+    return median(cell.seconds()) / median(peer.seconds())
+
+
 class Results:
     """Comparisons between cells."""
 
@@ -81,21 +90,24 @@ class Results:
                 ):
                     self.best[key] = cell
 
+    def best_peer(self, title: str, threads: float = math.inf) -> Cell | None:
+        """The fastest peer with at most so many workers."""
+        peers = [
+            cell for (of, count), cell in self.best.items() if of == title and count <= threads
+        ]
+        return min(peers, key=lambda cell: median(cell.seconds())) if peers else None
+
     def figures(self, cell: Cell) -> Figures | None:
         if not cell.good:
             return None
         seconds = median(cell.seconds())
         serial = self.serial.get(cell.title)
-        best = self.best.get((cell.title, cell.threads)) if cell.runtime != "serial" else None
+        best = self.best_peer(cell.title, cell.threads) if cell.runtime != "serial" else None
         against = compare(cell.by_block(), best.by_block()) if best and best is not cell else None
         return Figures(
             seconds,
             seconds / median(serial.seconds()) if serial else None,
-            against.ratio
-            if against and against.paired and against.interval
-            else seconds / median(best.seconds())
-            if best
-            else None,
+            ratio_to(cell, best, against) if best else None,
             against.same if against else None,
             best is cell,
             against.interval if against else None,
@@ -107,10 +119,10 @@ class Results:
         for title in titles:
             cell = row.get(title)
             shown = self.figures(cell) if cell else None
-            if not shown:
+            if not cell or not shown:
                 texts += [NO_RESULT.get(cell.status, "") if cell else "", "", ""]
                 continue
-            texts.append(four_digits(shown.seconds))
+            texts.append(marked(four_digits(shown.seconds), cell))
             texts.append(f"{shown.to_serial:.2f}" if shown.to_serial is not None else "")
             texts.append(
                 "best"
@@ -156,6 +168,53 @@ class Results:
             elif cell.reason:
                 lines[f"{cell.label}: {cell.title}: {cell.reason}"] = None
         return list(lines)
+
+
+@dataclass
+class Standing:
+    """A row of Sennit beside a peer."""
+
+    ours: Cell
+    peer: Cell
+    ratio: float  # the time of Sennit ÷ that of the peer
+    same: bool | None
+
+    @property
+    def shown(self) -> str:
+        return f"{self.ratio:.2f}{SAME_MARK[self.same]}"
+
+
+def standing(ours: Cell, peer: Cell) -> Standing:
+    against = compare(ours.by_block(), peer.by_block())
+    return Standing(ours, peer, ratio_to(ours, peer, against), against.same if against else None)
+
+
+def standings(results: Results) -> list[Standing]:
+    """The fastest row of Sennit and the fastest of the peers, at any number of workers, for each
+    workload that both have; the worst ratio first."""
+    found = []
+    for title in results.titles():
+        ours = [
+            cell for cell in results.cells if cell.good and cell.title == title and cell.kind.ours
+        ]
+        peer = results.best_peer(title)
+        if ours and peer:
+            found.append(standing(min(ours, key=lambda cell: median(cell.seconds())), peer))
+    return sorted(found, key=lambda one: -one.ratio)
+
+
+def behind(results: Results) -> list[Standing]:
+    """Each row of Sennit that takes longer than the best peer with as many workers or fewer; the
+    worst ratio first. Rows without a shown difference are left out."""
+    found = [
+        standing(cell, peer)
+        for cell in results.cells
+        if cell.good and cell.kind.ours
+        if (peer := results.best_peer(cell.title, cell.threads))
+    ]
+    return sorted(
+        (one for one in found if one.ratio > 1 and not one.same), key=lambda one: -one.ratio
+    )
 
 
 RULE = rich.box.Box(

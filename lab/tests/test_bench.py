@@ -16,7 +16,7 @@ from lab_case import FakeBuilder, call, parsed
 from harness import bench
 from harness.bench import Cell, Plan, cells_of, jobs_for
 from harness.catalogue import FIBERS
-from harness.table import Results, plain
+from harness.table import Results, behind, plain, standings
 
 
 def cell(runtime, threads, seconds, workload="fib", size="30"):
@@ -26,7 +26,7 @@ def cell(runtime, threads, seconds, workload="fib", size="30"):
         size,
         threads,
         [
-            {"seconds": value, "cpu_seconds": value, "tasks": 1, "peak_rss_kib": 1}
+            {"seconds": value, "cpu_seconds": 2 * value, "tasks": 1, "peak_rss_kib": 1}
             for value in seconds
         ],
     )
@@ -67,9 +67,17 @@ class Table(unittest.TestCase):
         self.assertTrue(self.results.figures(self.best).is_best_peer)
         self.assertIsNone(self.results.figures(self.serial).to_peer)
 
-    def test_table_compares_peers_with_equal_worker_counts(self):
+    def test_row_is_not_compared_with_peer_that_has_more_workers(self):
         alone = self.results.figures(self.alone)
         self.assertEqual((alone.to_serial, alone.to_peer), (1.25, None))
+
+    def test_row_is_compared_with_peer_that_has_fewer_workers(self):
+        alone = cell("photon", 1, [0.5] * 6)
+        results = Results([self.ours, self.best, alone])
+        self.assertEqual(results.figures(self.ours).to_peer, 2.0)
+        self.assertFalse(results.figures(self.best).is_best_peer)
+        self.assertEqual([one.shown for one in behind(results)], ["2.00"])
+        self.assertEqual([one.peer.label for one in standings(results)], ["Photon, 1 worker"])
 
     def test_sennit_fiber_is_no_peer(self):
         ours, peer = (
@@ -96,7 +104,8 @@ class Table(unittest.TestCase):
                     (few[0], None, None, None),
                 )
                 self.assertEqual(
-                    results.rows(["fib(30)"])[2][1:], [f"{few[0]:.3f}", "", f"{few[0] / 4:.2f} ?"]
+                    results.rows(["fib(30)"])[2][1:],
+                    [f"{few[0]:.3f} (n={len(few)})", "", f"{few[0] / 4:.2f} ?"],
                 )
         self.assertIn("takes 6 of both", " ".join(plain(results, 160).split()))
 

@@ -38,7 +38,7 @@ class File(unittest.TestCase):
         text = page([example()], "/* library */ '</script>'")
         self.assertNotRegex(text, r"/\*\{")
         self.assertNotRegex(text, r"(src|href)=[\"']?(https?:)?//")
-        self.assertEqual(len(re.findall("</script>", text)), 7)
+        self.assertEqual(len(re.findall("</script>", text)), 8)
         data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text).group(1))
         self.assertEqual(data[0]["cells"][0]["columns"][3:], [[], [0] * 6, []])
         self.assertEqual(data[0]["cells"][1]["columns"][5], [5])
@@ -175,6 +175,26 @@ class Data(unittest.TestCase):
                     self.assertLess(abs(one - other), 1e-4 * abs(one))
                 else:
                     self.assertEqual(one, other)
+
+    def test_ranking_compares_runtimes_at_equal_number_of_threads_only(self):
+        results = example()
+        results["cells"] = [
+            cell
+            for cell in results["cells"]
+            if cell["threads"] < 4 or (cell["runtime"], cell["workload"]) == ("go", "fib")
+        ]
+        script = """
+            const all = { files: [], rows: [], names: [] };
+            admit(all, data);
+            console.log(JSON.stringify(ranking(all.rows.filter(row => row.seconds !== null))
+                .map(row => [row.threads, row.runtime, row.results, row.mean])));"""
+        ranked = self.said(script, results)
+        # Go alone has a result with four threads, so no ranking has four threads.
+        self.assertEqual([row[0] for row in ranked], [2] * 4 + [1] * 4)
+        for first in (0, 4):
+            self.assertEqual(ranked[first][1:3], ["Sennit", 2])
+            means = [row[3] for row in ranked[first : first + 4]]
+            self.assertEqual(means, sorted(means))
 
     def test_chart_of_many_samples_marks_outliers(self):
         results = example(blocks=1000, jobs=(("fib", "39"),))
@@ -381,8 +401,9 @@ class Browser(unittest.TestCase):
                 )
             )
         ]
-        names = tab.evaluate("all.plots[0].chart.getOption().yAxis[0].data")
-        self.assertEqual(names[::-1], table)
+        names = tab.evaluate("all.plots.map(plot => plot.option().yAxis.data.reverse())")
+        self.assertEqual([len({name.split(", ")[1] for name in plot}) for plot in names], [1] * 3)
+        self.assertEqual([name for plot in names for name in plot], table)
         tab.get_by_label("logarithmic").uncheck()
         tab.wait_for_function(
             "location.hash.includes('log=0') && "

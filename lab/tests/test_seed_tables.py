@@ -144,8 +144,8 @@ class Figures(unittest.TestCase):
         cells += [cell("serial", *four[1], 1, 0.5), cell("rayon", *four[1], 2, 0.5)]
         table = table_of("Mean ratio to the best of the four")
         rows = {row[0]: row for row in seed_tables._rows(table, [measured("glibc", *cells)])}
-        self.assertEqual(rows["Sennit"], ["Sennit", "–", "1.25", "–", "2"])
-        self.assertEqual(rows["tbb"], ["tbb", "2.79", "2.50", "–", "2"])
+        self.assertEqual(rows["Sennit"], ["Sennit", "–", "1.25", "n=2 in one of them", "2"])
+        self.assertEqual(rows["tbb"], ["tbb", "2.79", "2.50", "n=2 in one of them", "2"])
         self.assertEqual(rows["rayon"][2], "no: no figure for skynet(8), nqueens(14), matmul(2048)")
 
     def test_all_threads_means_most_threads_within_cpu_count(self):

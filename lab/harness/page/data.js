@@ -110,6 +110,7 @@ function rowsOf(results, machine, models = {}) {
         const row = {
             machine,
             runtime: cell.title,
+            name: cell.runtime,
             workload: cell.workload,
             model: modelOf.get(cell.workload) ?? "other",
             job: `${cell.workload}(${cell.size})`,
@@ -135,20 +136,25 @@ function rowsOf(results, machine, models = {}) {
 // Adds the comparisons between rows of one machine.
 function relate(rows) {
     const best = new Map(),
+        runtimes = new Map(),
         alone = new Map(),
         serial = new Map();
     const key = (row, ...more) => [row.machine, row.job, ...more].join("\n");
     for (const row of rows.filter((row) => row.seconds !== null)) {
         if (row.serial) serial.set(key(row), row.seconds);
-        else
+        else {
             best.set(
                 key(row, row.threads),
                 Math.min(row.seconds, best.get(key(row, row.threads)) ?? Infinity),
             );
+            const beside = runtimes.get(key(row, row.threads)) ?? new Set();
+            runtimes.set(key(row, row.threads), beside.add(row.runtime));
+        }
         if (row.threads === 1) alone.set(key(row, row.runtime), row.seconds);
     }
     for (const row of rows.filter((row) => row.seconds !== null)) {
         row.toBest = row.serial ? undefined : row.seconds / best.get(key(row, row.threads));
+        row.hasRival = (runtimes.get(key(row, row.threads))?.size ?? 0) > 1;
         if (serial.has(key(row))) row.toSerial = row.seconds / serial.get(key(row));
         if (alone.has(key(row, row.runtime))) {
             row.speedup = alone.get(key(row, row.runtime)) / row.seconds;
@@ -157,10 +163,11 @@ function relate(rows) {
     }
 }
 
-// The geometric mean of the ratios to the best, for runtimes with a result in every shown job.
+// The geometric mean of the ratios to the best. Only runtimes at the same number of threads are
+// compared: each number has a ranking of its own, in which a job counts if two runtimes have it.
 function ranking(rows) {
     const groups = new Map();
-    for (const row of rows.filter((row) => row.toBest !== undefined)) {
+    for (const row of rows.filter((row) => row.toBest !== undefined && row.hasRival)) {
         const name = [row.machine, row.threads, row.runtime].join("\n");
         if (!groups.has(name))
             groups.set(name, {
@@ -177,7 +184,23 @@ function ranking(rows) {
         results: group.logs.length,
         mean: Math.exp(group.logs.reduce((a, b) => a + b, 0) / group.logs.length),
     }));
-    return ranked.sort((a, b) => b.results - a.results || a.mean - b.mean);
+    return ranked.sort(
+        (a, b) => b.threads - a.threads || b.results - a.results || a.mean - b.mean,
+    );
+}
+
+// The texts of the notes that hold for some of the rows, with the workloads of these rows.
+function notesOf(rows, notes) {
+    return notes.flatMap((note) => {
+        const held = rows.filter(
+            (row) =>
+                note.runtimes.includes(row.name) &&
+                note.workloads.includes(row.workload) &&
+                (!note.threads || note.threads === row.threads),
+        );
+        const workloads = [...new Set(held.map((row) => row.workload))].join(", ");
+        return held.length ? [note.text.replace("{workloads}", workloads)] : [];
+    });
 }
 
 const FIELDS = {

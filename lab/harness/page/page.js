@@ -8,8 +8,10 @@ const VIEWS = {
         log: true,
         unit: "geometric mean of time ÷ best",
         explanation:
-            "Geometric mean, over the jobs that are shown, of a runtime's time divided by the " +
-            "best one's at the same number of threads. Runtimes with most results come first.",
+            "A ranking for each number of threads: the geometric mean, over the jobs that are " +
+            "shown, of a runtime's time divided by the best one's at that number of threads. A " +
+            "job counts if at least two runtimes have it at that number. Runtimes with most " +
+            "results come first.",
     },
     time: {
         title: "Time",
@@ -92,7 +94,16 @@ const RANKS = {
 };
 const COUNTS = new Set(["threads", "count", "outliers", "results"]);
 const TEXTS = new Set(["runtime", "job", "machine"]);
-const all = { files: [], rows: [], names: [], addRows: null, plots: [], shown: null, models: {} };
+const all = {
+    files: [],
+    rows: [],
+    names: [],
+    addRows: null,
+    plots: [],
+    shown: null,
+    models: {},
+    notes: [],
+};
 let state = {};
 const $ = (id) => document.getElementById(id);
 
@@ -290,16 +301,18 @@ function labelled(rows) {
 // A plot: its height, its painter, and `option`, which makes the options of ECharts.
 function plotsOf(rows, view) {
     if (state.view === "ranking") {
-        const ranked = labelled(ranking(rows));
-        return ranked.length
-            ? [
-                  {
-                      ...sizeOf(bars, ranked),
-                      option: () =>
-                          bars(view.title, ranked, { ...view, field: "mean" }, all.names, isLog()),
-                  },
-              ]
-            : [];
+        const ranked = Map.groupBy(labelled(ranking(rows)), (row) => row.threads);
+        return [...ranked].map(([threads, group]) => ({
+            ...sizeOf(bars, group),
+            option: () =>
+                bars(
+                    `${view.title}, ${threads} ${threads === 1 ? "thread" : "threads"}`,
+                    group,
+                    { ...view, field: "mean" },
+                    all.names,
+                    isLog(),
+                ),
+        }));
     }
     const shape =
         state.view === "samples"
@@ -420,6 +433,7 @@ function showSeeds() {
                     {},
                     element("h2", { textContent: table.title }),
                     element("p", { textContent: table.source }),
+                    element("p", { textContent: table.note }),
                     element(
                         "table",
                         {},
@@ -453,6 +467,9 @@ function show() {
     $("explanation").textContent = good.length
         ? view.explanation
         : "Nothing is chosen, or nothing of it has a result.";
+    $("notes").replaceChildren(
+        ...notesOf(good, all.notes).map((text) => element("p", { textContent: text })),
+    );
     showCharts(good, view);
     state.view === "ranking" ? showTable(ranking(good), RANKS) : showTable(good, COLUMNS);
     if (state.view === "samples") all.shown = () => tableOfSamples(good);
@@ -536,6 +553,7 @@ async function addFiles(files) {
 
 function start() {
     all.models = JSON.parse($("models").textContent);
+    all.notes = JSON.parse($("notes-data").textContent);
     const said = JSON.parse($("data").textContent).map((results, number) => {
         try {
             return void admit(all, results);
