@@ -71,8 +71,8 @@ void single_thread_mode::remove_candidate(base::thread_registration& me) noexcep
 void single_thread_mode::grant_exclusive(std::int64_t now_ns) noexcept {
     if (exclusive_ || registered_.load_rlx() != 1) return; // under the lock
     // Candidates are registered, so there is at most one now, and it is the only registered thread.
-    // No other registration is read. A thread that ended without unregistering stays registered, so
-    // its registration is never read again.
+    // No other registration is read, because it may belong to a thread that ended without
+    // unregistering. Candidates are workers, which unregister before they end.
     const auto only = std::find_if(candidates_.begin(), candidates_.end(),
                                    [](const auto* one) { return one != nullptr; });
     if (only == candidates_.end()) return;
@@ -161,6 +161,13 @@ void unregister_this_thread() noexcept {
     // own thread
     if (me && me->mode.load_rlx() != thread_registration::unregistered)
         sys::process_mode.unregister_thread(*me, sys::coarse_now_ns());
+}
+
+void end_registration() noexcept {
+    thread_registration* const me = own_registration();
+    if (!me) return;
+    me->wants_exclusive = false; // A later lock of this thread makes it no candidate.
+    unregister_this_thread();
 }
 
 void try_become_exclusive(std::int64_t now_ns) noexcept {

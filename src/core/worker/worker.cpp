@@ -122,6 +122,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     tls.head.store_rlx(nullptr);    // From here on read by this thread only.
     tls.context.store_rlx(nullptr); // From here on read by this thread only.
     tls.strand = nullptr;
+    base::end_registration();
 }
 
 namespace {

@@ -43,7 +43,7 @@ void move_somewhere() {
 TEST(context, context_keeps_caught_exception_across_migration) {
     sennit::runtime runtime({.workers = 3});
     int migrations = 0;
-    for (int round = 0; round < 300 && migrations < 5; ++round)
+    for (int round = 0; round < 30'000 && migrations < 5; ++round)
         runtime.run([&] {
             const auto before = here();
             try {
@@ -90,7 +90,7 @@ TEST(context, context_has_its_own_count_of_uncaught_exceptions) {
 TEST(context, context_reads_thread_local_of_current_thread) {
     sennit::runtime runtime({.workers = 3});
     int migrations = 0;
-    for (int round = 0; round < 300 && migrations < 5; ++round)
+    for (int round = 0; round < 30'000 && migrations < 5; ++round)
         runtime.run([&] {
             const auto before = here();
             thread_locals_value() =

@@ -120,6 +120,7 @@ inline bool this_thread_registered() noexcept {
 inline void end_exclusive() noexcept {}
 inline void register_this_thread() noexcept {}
 inline void unregister_this_thread() noexcept {}
+inline void end_registration() noexcept {}
 inline void try_become_exclusive(std::int64_t) noexcept {}
 inline void reset_registration_after_fork() noexcept {}
 
@@ -131,8 +132,11 @@ inline void reset_registration_after_fork() noexcept {}
 void register_this_thread() noexcept;
 // Unregisters the calling thread until it registers again.
 void unregister_this_thread() noexcept;
-// Asks for exclusive mode. A worker calls it from time to time; `now_ns` is a time of the coarse
-// clock. Usually costs two loads.
+// Unregisters a thread that has asked for exclusive mode, before it ends. The thread asks no more.
+void end_registration() noexcept;
+// Asks for exclusive mode. A thread that asks calls `end_registration` before it ends: another
+// thread may write its registration until then. A worker calls it from time to time; `now_ns` is a
+// time of the coarse clock. Usually costs two loads.
 void try_become_exclusive(std::int64_t now_ns) noexcept;
 // Resets the registration in the child after fork().
 void reset_registration_after_fork() noexcept;
