@@ -182,8 +182,8 @@ bool mailbox::ends_early(const message_node& one, std::uint32_t incarnation) con
     }
     const std::uint64_t before = handled.load_rlx(); // a metric that only the batch writes
     batch = run_long_batch(batch, at);
-    at->counted.batched_items.add(handled.load_rlx() -
-                                  before); // a metric that only the batch writes
+    const std::uint64_t after = handled.load_rlx(); // a metric that only the batch writes
+    at->counted.batched_items.add(after - before);
     me = at;
     return batch;
 }

@@ -15,9 +15,8 @@
 // 2. measuring  For 200 us: the work items that all workers of the runtime finish. Nothing else
 //               changes.
 // 3. settling   The worker becomes the host and gathers the ready tasks of all workers.
-// 4. trying     The work items of all workers once more, in parts of 50 us, until the rate no
-// longer
-//               rises: 2 to 20 parts.
+// 4. trying     The work items of all workers once more, in 2 to 20 parts of 50 us, until the rate
+//               is steady.
 // 5. hosting    If the rate was at least 1.1 times the first, the worker hosts for 20 ms, up to 1 s
 //               if that is repeated. It keeps comparing.
 //

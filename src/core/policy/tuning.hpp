@@ -65,8 +65,11 @@ inline constexpr std::int64_t hosting_look_ns = stressed ? 0 : 1'000'000;
 inline constexpr std::int64_t first_hosting_ns = stressed ? 0 : 20'000'000;
 inline constexpr std::int64_t longest_hosting_ns = stressed ? 0 : 1'000'000'000;
 inline constexpr std::int64_t first_pause_ns = stressed ? 0 : 2'000'000;
+inline constexpr std::int64_t longest_pause_ns = stressed ? 0 : 1'000'000'000;
 inline constexpr std::int64_t shortest_gathering_gap_ns = stressed ? 0 : 5'000;
 inline constexpr std::int64_t longest_gathering_gap_ns = stressed ? 0 : 160'000;
+// Runnables that the host takes at a time from a queue where each costs a lock.
+inline constexpr unsigned gathered_at_once = 64;
 // Picks between two global polls, batches in one pick, and messages in a batch of a worker that
 // measures.
 inline constexpr unsigned trial_poll_interval = simulated ? 2 : 4;

@@ -7,16 +7,12 @@
 // Tested by tests/unit/core/consolidation_policy_test.cpp, consolidation_test.cpp and the
 // explorer's group `consolidation`.
 #include "core/policy/consolidation_policy.hpp"
+#include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
 #include "sys/clock.hpp"
 
 namespace sennit::sched {
-
-namespace {
-// How many runnables the host takes from one queue at a time, where each costs a lock.
-constexpr unsigned taken_at_once = 64;
-} // namespace
 
 bool worker::is_host() const noexcept {
     return runtime_.consolidation().is_host(affinity());
@@ -80,10 +76,11 @@ std::uint32_t worker::gather() noexcept {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
         found += stealing().steal_woken(other);
-        for (unsigned n = 0; n < taken_at_once && stealing().steal_from_pinned(other, false); ++n)
+        for (unsigned n = 0;
+             n < tuning::gathered_at_once && stealing().steal_from_pinned(other, false); ++n)
             ++found;
     }
-    for (unsigned n = 0; n < taken_at_once; ++n, ++found) {
+    for (unsigned n = 0; n < tuning::gathered_at_once; ++n, ++found) {
         runnable* item = runtime_.injector().pop(shared_queue::new_work::not_now);
         if (!item) break;
         counted.tasks_injected.add();

@@ -68,7 +68,7 @@ public:
     // each trial that has the same result soon after.
     void fail(std::int64_t now_ns) noexcept {
         pause_ns_ = now_ns - failed_ns_ < 4 * pause_ns_
-                        ? std::min(2 * pause_ns_, tuning::longest_hosting_ns)
+                        ? std::min(2 * pause_ns_, tuning::longest_pause_ns)
                         : tuning::first_pause_ns;
         failed_ns_ = now_ns;
         pause_until_ns_.store_rlx(now_ns + pause_ns_); // a hint

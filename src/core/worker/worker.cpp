@@ -327,11 +327,11 @@ bool worker::share_half() noexcept {
     if (!policies.sharing.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned()))
         return false;
     run_queue::batch half;
-    if (is_host()) {
-        if (queue_.take_new_half(half) == 0) return false;
-        runtime_.injector().push_batch(half);
-    } else if (queue_.take_half(half) != 0)
-        runtime_.injector().push_batch(half);
+    // The host keeps its woken tasks.
+    const bool hosts = is_host();
+    const std::uint32_t given = hosts ? queue_.take_new_half(half) : queue_.take_half(half);
+    if (hosts && given == 0) return false;
+    if (given != 0) runtime_.injector().push_batch(half);
     runtime_.wake_one_unproven(); // The request is answered: forks that come next may stay private.
     return true;
 }

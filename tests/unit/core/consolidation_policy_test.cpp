@@ -218,7 +218,7 @@ TEST(consolidation, thief_of_host_ends_hosting_but_not_claim) {
 TEST(consolidation, failures_in_a_row_double_the_pause) {
     consolidation shared(true);
     std::int64_t now_ns = 1'000 * ms;
-    for (std::int64_t pause_ns = tuning::first_pause_ns; pause_ns < tuning::longest_hosting_ns;
+    for (std::int64_t pause_ns = tuning::first_pause_ns; pause_ns < tuning::longest_pause_ns;
          pause_ns *= 2) {
         ASSERT_TRUE(shared.try_claim(mine, now_ns));
         shared.fail(now_ns);
