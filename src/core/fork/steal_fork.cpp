@@ -71,9 +71,11 @@ void thief::run_stolen(fork_slot& slot) noexcept {
     waiter* parent = slot.done.finish_and_take_waiter(failed);
     if (!parent) return;
     worker& here = *this_worker();
-    if (parent->parked && &parent->parked->runtime == &here.runtime() &&
-        here.is_local(*parent->parked))
-        here.resume_next(*parent->parked); // Resumed directly: its data is in this worker's cache.
+    resumable* const next = parent->parked;
+    if (next && next->run == &context::resume_ready && &next->runtime == &here.runtime() &&
+        here.is_local(*next))
+        // Resumed directly: its data is in this worker's cache.
+        here.resume_next(static_cast<context&>(*next));
     else
         wake(*parent);
 }

@@ -39,9 +39,10 @@ stack_numbers current_stack() noexcept {
 }
 
 context::context(runtime_core& owner, unsigned number, sys::stack frames, std::byte* last) noexcept
-    : runnable(&context::resume_ready),
+    : resumable(&context::resume_ready, owner),
       fork_end(reinterpret_cast<fork_slot*>(last)), // SAFETY: compared, never followed.
-      saved_head(fork_base()), saved_strand(&own), runtime(owner), stack(frames), index(number) {
+      saved_head(fork_base()), stack(frames), index(number) {
+    saved_strand = &own;
     own.outer = nullptr;
     machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });
     machine.stack_low = stack.low;

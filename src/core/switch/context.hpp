@@ -28,7 +28,7 @@
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/cache_line.hpp"
 #include "sennit/detail/core/fork_stack.hpp"
-#include "sennit/detail/core/runnable.hpp"
+#include "sennit/detail/core/resumable.hpp"
 #include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
 #include "sys/stack.hpp"
@@ -38,8 +38,6 @@
 #include <exception>
 
 namespace sennit::sched {
-
-class runtime_core;
 
 // The word {top, split}: indices into the fork stack.
 struct fork_range {
@@ -54,7 +52,7 @@ struct fork_range {
     bool empty() const noexcept { return top >= split; }
 };
 
-class alignas(base::destructive_distance) context : public runnable {
+class alignas(base::destructive_distance) context : public resumable {
 public:
     // Placed at the upper end of `frames`. Fork slots begin where the control block ends; the
     // memory is writable up to `fork_end`. `index` names the context in reports.
@@ -96,7 +94,6 @@ public:
     sys::machine_context machine;
     fork_slot* const fork_end; // At or before the begin of the guard.
     fork_slot* saved_head;
-    strand* saved_strand; // The logical thread that runs here.
     // The logical thread of the loop, and of tasks that run on it without one of their own.
     strand own;
 #ifdef SENNIT_REPORT_HELD_MUTEX
@@ -113,7 +110,6 @@ public:
     bool in_blocking_pool = false;
     // The approximate time of the last suspension; written by the leaving worker.
     std::int64_t suspended_at_ns = 0;
-    runtime_core& runtime;
     const sys::stack stack;
     const unsigned index;
     std::exception_ptr pending_exception;

@@ -61,7 +61,9 @@ inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
 // the first to run here in any case.
 [[gnu::always_inline]] inline void wake_and_park(waiter& next, waiter& who) noexcept {
     worker* me = this_worker();
-    if (me && next.parked && me->switch_directly_to(*next.parked, who)) return;
+    if (me && next.parked && next.parked->run == &context::resume_ready &&
+        me->switch_directly_to(static_cast<context&>(*next.parked), who))
+        return;
     park(
         [](void* first, waiter&) noexcept {
             wake(*static_cast<waiter*>(first));

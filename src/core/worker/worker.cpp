@@ -313,7 +313,7 @@ void worker::post_by_policy(runnable& item) noexcept {
 
 // The outgoing context goes behind all ready tasks. The number of ready tasks stays equal, so no
 // worker need be woken.
-void worker::requeue(context& self) noexcept {
+void worker::requeue(resumable& self) noexcept {
     if (is_local(self))
         queue_.push_woken(self);
     else
@@ -398,13 +398,13 @@ template <bool traced>
         nullptr, who);
 }
 
-[[gnu::always_inline]] inline void worker::wake_here(context& parked) noexcept {
+[[gnu::always_inline]] inline void worker::wake_here(resumable& parked) noexcept {
     if (parked.affinity == rules_.fast_path_affinity) [[likely]]
         return posted(queue_.push_woken(parked));
     wake_slowly(parked);
 }
 
-[[gnu::noinline]] void worker::wake_slowly(context& parked) noexcept {
+[[gnu::noinline]] void worker::wake_slowly(resumable& parked) noexcept {
     tracing::emit(trace_kind::wakes, parked.saved_strand);
     post_woken(parked);
 }
@@ -509,7 +509,7 @@ void yield_thread() noexcept {
 }
 
 void wake(waiter& who) noexcept {
-    if (context* parked = who.parked) {
+    if (resumable* parked = who.parked) {
         worker* me = this_worker();
         if (me && &me->runtime() == &parked->runtime) return me->wake_here(*parked);
         tracing::emit(trace_kind::wakes, parked->saved_strand);

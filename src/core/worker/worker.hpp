@@ -117,8 +117,8 @@ public:
         base::compiler_barrier();
         return rules_.sleepers->any(rules_.workers);
     }
-    // Own thread. Makes a blocked context of this runtime ready.
-    void wake_here(context& parked) noexcept;
+    // Own thread. Makes a blocked context or task of this runtime ready.
+    void wake_here(resumable& parked) noexcept;
     // Lets the ready tasks of this worker run first.
     void yield() noexcept;
     [[gnu::noinline]] void yield_slowly() noexcept;
@@ -243,7 +243,7 @@ private:
                      waiter& who) noexcept;
     context& prepare_suspend(waiter& who, context& next) noexcept; // Prepares the calling context.
     void note_suspend(context& self, context& next) noexcept;
-    void wake_slowly(context& parked) noexcept;
+    void wake_slowly(resumable& parked) noexcept;
     template <bool traced>
     bool exchange(context& self) noexcept;
     void run_post_switch(context& left) noexcept;
@@ -266,7 +266,7 @@ private:
     runnable* pop_global(shared_queue::new_work when) noexcept;
     bool run_alternating() noexcept;
     [[gnu::noinline]] bool check_clock_beside_children() noexcept;
-    void requeue(context& self) noexcept;
+    void requeue(resumable& self) noexcept;
     bool share_half() noexcept;
     void consolidate() noexcept; // Part of the global poll; consolidate.cpp.
     void watch_crossings() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle by which a blocked context, or a blocked thread that is not a worker, is made ready
-// again.
+// The handle by which a blocked context or task, or a blocked thread that is not a worker, is made
+// ready again.
 //
 // It lives in the frame of the blocked code. Mutexes, channels and joins keep lists of waiters, and
 // do not depend on the kind of waiter.
@@ -13,10 +13,10 @@
 
 namespace sennit::sched {
 
-class context;
+struct resumable;
 
 struct waiter : base::list_node {
-    context* parked = nullptr;             // null: a thread waits on `signal`
+    resumable* parked = nullptr;           // null: a thread waits on `signal`
     base::atomic<std::uint32_t> signal{0}; // 1: woken
 };
 
