@@ -58,6 +58,8 @@ MODELS = {
     "monitor": "monitor monitored",
     "par": "par",
     "runtime": "cancelled runtime sennit",
+    "task": "async_all async_any async_for_each async_select async_sleep async_with_timeout"
+    " block_on task",
     "sync": "barrier condition_variable event latch mutex once semaphore shared_mutex",
 }
 MODEL_OF = {header: model for model, headers in MODELS.items() for header in headers.split()}
@@ -92,6 +94,7 @@ CORE = {
     },
     "core/fork": {"core/policy", "core/switch", "core/diagnostics", "core/worker", "core/runtime"},
     "core/wait": {"core/switch", "core/diagnostics", "core/worker", "core/runtime"},
+    "core/task": {"core/diagnostics", "core/runtime", "core/wait", "core/worker"},
 }
 # Includes that go back up. They put these folders in a cycle: the classes `worker` and
 # `runtime_core` hold a part of each folder by value, and the sources of these folders define

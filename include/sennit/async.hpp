@@ -18,6 +18,7 @@
 
 #include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/here.hpp"
+#include "sennit/detail/core/task_forward.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/future.hpp"
 
@@ -76,7 +77,8 @@ template <class F, class... A>
 
 // Does the same work as async under a shorter name.
 template <class F, class... A>
-    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
+    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> &&
+             (!detail::returns_task<std::decay_t<F>, std::decay_t<A>...>)
 [[gnu::always_inline]] inline auto spawn(F&& function, A&&... arguments) {
     return detail::async_from(sched::here(), launch::enqueue, std::forward<F>(function),
                               std::forward<A>(arguments)...);

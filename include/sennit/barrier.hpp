@@ -14,6 +14,7 @@
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/list_awaiter.hpp"
 #include "sennit/detail/core/wait.hpp"
 
 #include <cstddef>
@@ -48,6 +49,14 @@ public:
     arrival arrive(std::ptrdiff_t count, bool drop) noexcept;
     void complete() noexcept;
     void wait(std::uint64_t phase); // blocks until that phase is complete; throws cancelled
+
+    struct awaited { // for tasks
+        barrier_core* self;
+        std::uint64_t phase;
+        bool ready_or_lock() noexcept;
+        bool suspend(std::coroutine_handle<> at);
+        void end_suspension();
+    };
 
 private:
     base::spin_lock lock_;
@@ -87,6 +96,12 @@ public:
     void wait(arrival_token&& token) const { core_.wait(token.phase_); }
     // Counts one arrival and blocks until the phase is complete. Throws cancelled.
     void arrive_and_wait() { wait(arrive()); }
+    // The forms of wait and arrive_and_wait for a task. The arrival is counted by the call, before
+    // the await. Throw `cancelled`.
+    auto async_wait(arrival_token&& token) const noexcept {
+        return sched::list_awaiter(detail::barrier_core::awaited{&core_, token.phase_});
+    }
+    auto async_arrive_and_wait() { return async_wait(arrive()); }
     // Counts one arrival, and lowers the expected count of all later phases by one. Blocks only for
     // the completion, like arrive.
     void arrive_and_drop() { (void)arrived(core_.arrive(1, true)); }

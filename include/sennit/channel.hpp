@@ -27,6 +27,7 @@
 
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/base/no_store_merge.hpp"
+#include "sennit/detail/core/awaitable.hpp"
 #include "sennit/detail/core/deadline.hpp"
 #include "sennit/detail/core/slab_cache.hpp"
 #include "sennit/detail/core/verbs.hpp"
@@ -94,6 +95,14 @@ protected:
     sched::wait_list senders_;
     sched::wait_list receivers_;
 
+    // For a task, as the last action of await_suspend. The caller holds the lock. `mine` is a
+    // request, which lies in the awaiter.
+    bool suspend_to_push(std::coroutine_handle<> at, send_request& mine);
+    bool suspend_to_pop(std::coroutine_handle<> at, receive_request& mine);
+    // End these waits. Throw `cancelled`, and the error that was given to close.
+    channel_status end_push(const send_request& mine);
+    void end_pop(const receive_request& mine);
+
 private:
     sched::wake_reason wait_in(sched::wait_list& list, void* mine, const char* what,
                                std::int64_t deadline_ns);
@@ -105,6 +114,10 @@ template <class T>
 class receive_case;
 template <class T>
 class send_case;
+template <class T>
+class pop_awaiter;
+template <class T>
+class push_awaiter;
 
 } // namespace detail
 
@@ -195,6 +208,14 @@ public:
                                  [&](std::int64_t until) { return assigned(to, until); });
     }
 
+    // The forms of push and pop for a task, with the same results and exceptions:
+    // `co_await c.async_push(value)`, `co_await c.async_pop()`. An async_push that throws loses the
+    // value. The first one to an unbounded channel that must grow may throw std::bad_alloc.
+    detail::push_awaiter<T> async_push(T value) {
+        return detail::push_awaiter<T>(*this, std::move(value));
+    }
+    detail::pop_awaiter<T> async_pop() noexcept { return detail::pop_awaiter<T>(*this); }
+
     // Closes the channel. Does not block. May be called any number of times; only the first call
     // has an effect.
     void close() noexcept { close(nullptr); }
@@ -257,6 +278,8 @@ public:
 private:
     friend class detail::receive_case<T>;
     friend class detail::send_case<T>;
+    friend class detail::pop_awaiter<T>;
+    friend class detail::push_awaiter<T>;
 
     // ---- The caller holds the lock. A result of false means that the call changed nothing. The
     // caller then wakes the waiter that it finds in `other`.
@@ -478,6 +501,70 @@ private:
     std::size_t room_ = 0;
     std::size_t first_ = 0;
     std::size_t size_ = 0;
+};
+
+template <class T>
+class pop_awaiter : public sched::awaitable {
+public:
+    explicit pop_awaiter(channel<T>& from) noexcept : from_(from) {}
+
+    // Returns true if the pop is complete. Otherwise the lock stays held.
+    bool await_ready() noexcept {
+        sched::claimed sender;
+        from_.lock_.lock();
+        if (!from_.take(value_, sender) && !from_.closed_) return !(waits_ = true);
+        from_.lock_.unlock();
+        sched::end_wait(sender);
+        return true;
+    }
+    bool await_suspend(std::coroutine_handle<> caller) {
+        request_.to = std::addressof(value_);
+        return from_.suspend_to_pop(caller, request_);
+    }
+    std::optional<T> await_resume() {
+        if (waits_)
+            from_.end_pop(request_);
+        else if (!value_)
+            from_.throw_error();
+        return std::move(value_);
+    }
+
+private:
+    channel<T>& from_;
+    std::optional<T> value_;
+    typename channel<T>::receive_request request_{nullptr};
+    bool waits_ = false;
+};
+
+template <class T>
+class push_awaiter : public sched::awaitable {
+public:
+    push_awaiter(channel<T>& to, T value) noexcept : to_(to), value_(std::move(value)) {}
+
+    // Returns true if the push is complete. Otherwise the lock stays held.
+    bool await_ready() {
+        sched::claimed receiver;
+        to_.lock_with_room();
+        request_.closed = to_.closed_;
+        if (!request_.closed && !to_.offer(value_, receiver)) return !(waits_ = true);
+        to_.lock_.unlock();
+        sched::end_wait(receiver);
+        return true;
+    }
+    bool await_suspend(std::coroutine_handle<> caller) {
+        request_.value = std::addressof(value_);
+        return to_.suspend_to_push(caller, request_);
+    }
+    channel_status await_resume() {
+        if (waits_) return to_.end_push(request_);
+        return request_.closed ? channel_status::closed : channel_status::success;
+    }
+
+private:
+    channel<T>& to_;
+    T value_;
+    typename channel<T>::send_request request_{nullptr};
+    bool waits_ = false;
 };
 
 } // namespace detail

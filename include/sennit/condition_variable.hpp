@@ -17,6 +17,7 @@
 
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/task_forward.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/mutex.hpp"
 
@@ -109,7 +110,15 @@ public:
         return wait_with(lock, std::move(stop), sched::deadline_in(duration), done);
     }
 
+    // The form of wait for a task: `co_await changed.async_wait(lock)`. The lock must own its
+    // mutex. Include sennit/task.hpp to call it. The second form awaits until `done()` returns
+    // true.
+    task<void> async_wait(std::unique_lock<mutex>& lock);
+    template <class Predicate>
+    task<void> async_wait(std::unique_lock<mutex>& lock, Predicate done);
+
 private:
+    class notification;
     // Releases the user's lock during a wait. The destructor takes it again, however the wait ends.
     template <class Lock>
     struct released {
@@ -239,6 +248,9 @@ public:
     void wait(std::unique_lock<mutex>& lock, Predicate done) {
         condition_variable_any::wait(checked(lock), std::move(done));
     }
+    task<void> async_wait(std::unique_lock<mutex>& lock);
+    template <class Predicate>
+    task<void> async_wait(std::unique_lock<mutex>& lock, Predicate done);
     template <class Clock, class Duration>
     cv_status wait_until(std::unique_lock<mutex>& lock,
                          const std::chrono::time_point<Clock, Duration>& when) {

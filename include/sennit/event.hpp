@@ -14,6 +14,7 @@
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/list_awaiter.hpp"
 #include "sennit/detail/core/wait.hpp"
 
 #include <chrono>
@@ -58,8 +59,18 @@ public:
                                  [this](std::int64_t until) { return wait_before(until); });
     }
 
+    // Suspends the awaiting task until the event is set. Throws `cancelled`.
+    auto async_wait() noexcept { return sched::list_awaiter(awaited{this}); }
+
 private:
     friend class detail::event_case;
+    struct awaited {
+        event* self;
+        bool ready_or_lock() noexcept;
+        bool suspend(std::coroutine_handle<> at);
+        void end_suspension();
+    };
+    bool take_if_set() noexcept;
     bool wait_before(std::int64_t deadline_ns);
 
     const mode mode_;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/list_awaiter.hpp"
 #include "sennit/detail/core/wait.hpp"
 
 #include <cstddef>
@@ -47,7 +48,21 @@ public:
         wait();
     }
 
+    // The forms of wait and arrive_and_wait for a task. The count is lowered by the call, before
+    // the await. Throw `cancelled`.
+    auto async_wait() const noexcept { return sched::list_awaiter(awaited{this}); }
+    auto async_arrive_and_wait(std::ptrdiff_t update = 1) noexcept {
+        count_down(update);
+        return async_wait();
+    }
+
 private:
+    struct awaited {
+        const latch* self;
+        bool ready_or_lock() noexcept;
+        bool suspend(std::coroutine_handle<> at);
+        void end_suspension();
+    };
     mutable base::spin_lock lock_; // guards the two members below
     std::ptrdiff_t left_;
     mutable sched::wait_list waiters_;

@@ -30,18 +30,23 @@
 // lost.
 #pragma once
 
+#include "sennit/detail/core/awaitable.hpp"
 #include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/timed_lock.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
 
+#include <coroutine>
 #include <cstdint>
+#include <mutex>
 
 namespace sennit {
 
 namespace detail {
 class lock_case; // of select
-}
+class lock_awaiter;
+class scoped_lock_awaiter;
+} // namespace detail
 
 class mutex {
 public:
@@ -73,6 +78,12 @@ public:
             unlock_slowly();
     }
 
+    // Suspends the awaiting task until it owns the mutex. A waiting task is handed the lock, so no
+    // caller overtakes it. Is no point of cancellation. Throws like lock.
+    inline detail::lock_awaiter async_lock() noexcept;
+    // Waits as async_lock does, and returns a std::unique_lock that owns the mutex.
+    inline detail::scoped_lock_awaiter async_scoped_lock() noexcept;
+
 protected:
     bool lock_until(std::int64_t deadline_ns) {
         std::uintptr_t seen = 0;
@@ -87,6 +98,7 @@ protected:
 
 private:
     friend class detail::lock_case;
+    friend class detail::lock_awaiter;
     static constexpr std::uintptr_t waiting = 1, woken = 2, bits = 3;
     // The data that unlock finds in the entry of a waiter.
     struct attempt {
@@ -100,6 +112,7 @@ private:
     }
     bool lock_slowly(std::uintptr_t me, std::int64_t deadline_ns);
     bool try_lock_slowly() noexcept;
+    bool lock_or_list() noexcept;
     static const void* holder(const void* on) noexcept; // for reports
     void unlock_slowly();
 
@@ -107,6 +120,45 @@ private:
     base::spin_lock lock_;
     sched::wait_list waiters_;
 };
+
+namespace detail {
+
+class lock_awaiter : public sched::awaitable {
+public:
+    explicit lock_awaiter(mutex& wanted) noexcept : wanted_(wanted) {}
+    bool await_ready() { return wanted_.try_lock() || lock_or_hold(); }
+    bool await_suspend(std::coroutine_handle<> caller);
+    void await_resume() noexcept {
+        if (waits_) end();
+    }
+
+protected:
+    mutex& wanted_;
+
+private:
+    bool lock_or_hold(); // False: the lock of the list is held.
+    void end() noexcept;
+    mutex::attempt mine_{0, true, false};
+    bool waits_ = false;
+};
+
+class scoped_lock_awaiter : public lock_awaiter {
+public:
+    using lock_awaiter::lock_awaiter;
+    std::unique_lock<mutex> await_resume() noexcept {
+        lock_awaiter::await_resume();
+        return std::unique_lock(wanted_, std::adopt_lock);
+    }
+};
+
+} // namespace detail
+
+inline detail::lock_awaiter mutex::async_lock() noexcept {
+    return detail::lock_awaiter(*this);
+}
+inline detail::scoped_lock_awaiter mutex::async_scoped_lock() noexcept {
+    return detail::scoped_lock_awaiter(*this);
+}
 
 // A mutex with try_lock_for and try_lock_until, which block until the deadline at most and return
 // whether the caller owns the mutex.

@@ -72,6 +72,60 @@ public:
 };
 
 inline constexpr std::size_t max_select_cases = 64;
+
+// The steps of one select, without the wait between them. A context waits in run_select, a task in
+// async_select. The derived class has the memory for the locks and the entries of all cases.
+class selection {
+public:
+    static constexpr std::size_t none = SIZE_MAX;
+
+    // The caller must call `lock` first.
+    void lock() noexcept;
+    void unlock() noexcept;
+    // Called with the locks held. Returns the number of a case that has happened, or none.
+    std::size_t try_now(sched::wake_ups& woken) noexcept;
+    // Called with the locks held. Enters the lists of all cases. Returns the first deadline.
+    std::int64_t enlist() noexcept;
+    // Shows `self`, a selection, to the sources: releases the locks, then registers the stop
+    // tokens, because a stop callback may claim the wait immediately.
+    static void publish(void* self) noexcept;
+    // Leaves all lists after the wait, which ended for the reason `why`. Returns the number of the
+    // case that has happened. Throws `cancelled`.
+    std::size_t leave(sched::wake_reason why);
+    sched::wait_point& point() noexcept { return point_; }
+
+protected:
+    // `locks` has room for one pointer for each case, and `entries` for one wait_entry.
+    selection(std::span<select_case* const> cases, base::spin_lock** locks,
+              std::byte* entries) noexcept;
+    selection(const selection&) = delete;
+    ~selection() = default;
+
+private:
+    sched::wait_entry* entry_at(std::size_t i) noexcept;
+
+    std::span<select_case* const> cases_;
+    base::spin_lock** locks_;
+    std::byte* entries_;
+    std::size_t lock_count_ = 0;
+    std::size_t timed_ = none; // the case whose deadline comes first
+    sched::wait_point point_;
+};
+
+template <std::size_t Most>
+struct selection_memory {
+    std::array<base::spin_lock*, Most> locks;
+    alignas(sched::wait_entry) std::byte entries[Most * sizeof(sched::wait_entry)];
+};
+template <std::size_t Most>
+class selection_of final : private selection_memory<Most>, public selection {
+public:
+    explicit selection_of(std::span<select_case* const> cases) noexcept
+        : selection(cases, this->locks.data(), this->entries) {}
+};
+
+// Returns the number of the default case, or none. Throws std::logic_error if no case is enabled.
+std::size_t default_of(std::span<select_case* const> cases);
 // Returns the number of the case that has happened. Reports name `what` as the operation in which
 // the caller waits.
 std::size_t run_select(std::span<select_case* const> cases, const char* what = "select");

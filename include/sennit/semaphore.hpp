@@ -16,6 +16,7 @@
 
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/list_awaiter.hpp"
 #include "sennit/detail/core/wait.hpp"
 
 #include <chrono>
@@ -38,6 +39,13 @@ public:
     void release(std::ptrdiff_t count, std::ptrdiff_t most);
     bool try_acquire() noexcept;
     bool acquire_before(std::int64_t deadline_ns); // throws cancelled
+
+    struct awaited { // for tasks
+        semaphore_core* self;
+        bool ready_or_lock() noexcept;
+        bool suspend(std::coroutine_handle<> at);
+        void end_suspension();
+    };
 
 private:
     friend class acquire_case;
@@ -69,6 +77,10 @@ public:
 
     // Blocks until the caller has a token. Throws `cancelled`.
     void acquire() { (void)core_.acquire_before(sched::never); }
+    // Suspends the awaiting task until it has a token. Throws `cancelled`.
+    auto async_acquire() noexcept {
+        return sched::list_awaiter(detail::semaphore_core::awaited{&core_});
+    }
     // Takes a token if there is one, and returns true. Returns false otherwise. Does not block.
     bool try_acquire() noexcept { return core_.try_acquire(); }
     // Block until the caller has a token or the deadline has come. Return false if there was no

@@ -44,6 +44,7 @@
 #include "sennit/semaphore.hpp"
 #include "sennit/shared_mutex.hpp"
 #include "sennit/stackful_generator.hpp"
+#include "sennit/task.hpp"
 #include "sennit/this_fiber.hpp"
 #include "sennit/version.hpp"
 #include "sennit/waituntil.hpp"

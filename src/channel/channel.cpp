@@ -51,4 +51,26 @@ SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_pop(void* to,
     return channel_status::closed;
 }
 
+bool channel_core::suspend_to_push(std::coroutine_handle<> at, send_request& mine) {
+    return sched::task_wait::block(at, senders_, lock_, {.what = "channel::push", .on = this},
+                                   &mine);
+}
+
+bool channel_core::suspend_to_pop(std::coroutine_handle<> at, receive_request& mine) {
+    return sched::task_wait::block(at, receivers_, lock_, {.what = "channel::pop", .on = this},
+                                   &mine);
+}
+
+channel_status channel_core::end_push(const send_request& mine) {
+    if (sched::task_wait::unblock(senders_, lock_) == sched::wake_reason::cancelled)
+        throw cancelled();
+    return mine.closed ? channel_status::closed : channel_status::success;
+}
+
+void channel_core::end_pop(const receive_request& mine) {
+    if (sched::task_wait::unblock(receivers_, lock_) == sched::wake_reason::cancelled)
+        throw cancelled();
+    if (!mine.given) throw_error();
+}
+
 } // namespace sennit::detail

@@ -26,108 +26,95 @@
 namespace sennit::detail {
 
 namespace {
+sched::wake_reason reason_of(std::size_t which) noexcept {
+    return static_cast<sched::wake_reason>(static_cast<std::uint32_t>(sched::wake_reason::source) +
+                                           which);
+}
+} // namespace
 
-constexpr std::size_t most = max_select_cases;
+selection::selection(std::span<select_case* const> cases, base::spin_lock** locks,
+                     std::byte* entries) noexcept
+    : cases_(cases), locks_(locks), entries_(entries) {
+    for (select_case* one : cases)
+        if (base::spin_lock* lock = one->enabled ? one->lock() : nullptr)
+            locks_[lock_count_++] = lock;
+    std::sort(locks_, locks_ + lock_count_, std::less<>());
+    lock_count_ = static_cast<std::size_t>(std::unique(locks_, locks_ + lock_count_) - locks_);
+}
 
-class selection {
-public:
-    explicit selection(std::span<select_case* const> cases) noexcept : cases_(cases) {
-        for (select_case* one : cases)
-            if (base::spin_lock* lock = one->enabled ? one->lock() : nullptr)
-                locks_[lock_count_++] = lock;
-        std::sort(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_),
-                  std::less<>());
-        const auto end =
-            std::unique(locks_.begin(), locks_.begin() + static_cast<std::ptrdiff_t>(lock_count_));
-        lock_count_ = static_cast<std::size_t>(end - locks_.begin());
+void selection::lock() noexcept {
+    for (std::size_t i = 0; i < lock_count_; ++i) locks_[i]->lock();
+}
+void selection::unlock() noexcept {
+    for (std::size_t i = lock_count_; i-- > 0;) locks_[i]->unlock();
+}
+
+sched::wait_entry* selection::entry_at(std::size_t i) noexcept {
+    // SAFETY: enlist has constructed it before.
+    return std::launder(reinterpret_cast<sched::wait_entry*>(entries_)) + i;
+}
+
+std::size_t selection::try_now(sched::wake_ups& woken) noexcept {
+    std::array<std::uint8_t, max_select_cases> order;
+    for (std::size_t i = 0; i < cases_.size(); ++i) order[i] = static_cast<std::uint8_t>(i);
+    for (std::size_t left = cases_.size(); left > 0; --left) {
+        std::uint8_t& chosen = order[sched::random_below(static_cast<std::uint32_t>(left))];
+        const std::size_t which = std::exchange(chosen, order[left - 1]);
+        if (cases_[which]->enabled && cases_[which]->try_now(woken)) return which;
     }
+    return none;
+}
 
-    void lock() noexcept {
-        for (std::size_t i = 0; i < lock_count_; ++i) locks_[i]->lock();
-    }
-    void unlock() noexcept {
-        for (std::size_t i = lock_count_; i-- > 0;) locks_[i]->unlock();
-    }
-
-    // Called with the locks held. Returns the number of a case that has happened, or none.
-    std::size_t try_now(sched::wake_ups& woken) noexcept {
-        std::array<std::uint8_t, most> order;
-        for (std::size_t i = 0; i < cases_.size(); ++i) order[i] = static_cast<std::uint8_t>(i);
-        for (std::size_t left = cases_.size(); left > 0; --left) {
-            std::uint8_t& chosen = order[sched::random_below(static_cast<std::uint32_t>(left))];
-            const std::size_t which = std::exchange(chosen, order[left - 1]);
-            if (cases_[which]->enabled && cases_[which]->try_now(woken)) return which;
+// Starts with a random case, because a partner takes the first of several cases that wait in one
+// channel.
+std::int64_t selection::enlist() noexcept {
+    std::int64_t deadline = sched::never;
+    std::size_t next = sched::random_below(static_cast<std::uint32_t>(cases_.size()));
+    for (std::size_t left = cases_.size(); left > 0; --left) {
+        const std::size_t which = std::exchange(next, next + 1 < cases_.size() ? next + 1 : 0);
+        select_case& one = *cases_[which];
+        if (!one.enabled) continue;
+        if (one.deadline_ns() < deadline) {
+            deadline = one.deadline_ns();
+            timed_ = which;
         }
-        return none;
+        sched::wait_entry& entry =
+            *std::construct_at(entry_at(which), point_, static_cast<unsigned>(which));
+        if (!one.enlist(entry)) (void)sched::claim(point_, reason_of(which));
     }
+    return deadline;
+}
 
-    // Called with the locks held, and releases them. It enters the lists starting with a random
-    // case, because a partner takes the first of several cases that wait in one channel.
-    std::size_t wait(const char* what) {
-        std::int64_t deadline = sched::never;
-        std::size_t timed = none;
-        std::size_t next = sched::random_below(static_cast<std::uint32_t>(cases_.size()));
-        for (std::size_t left = cases_.size(); left > 0; --left) {
-            const std::size_t which = std::exchange(next, next + 1 < cases_.size() ? next + 1 : 0);
-            select_case& one = *cases_[which];
-            if (!one.enabled) continue;
-            if (one.deadline_ns() < deadline) {
-                deadline = one.deadline_ns();
-                timed = which;
-            }
-            sched::wait_entry& entry =
-                *std::construct_at(entry_at(which), point_, static_cast<unsigned>(which));
-            if (!one.enlist(entry)) (void)sched::claim(point_, reason_of(which));
+void selection::publish(void* self) noexcept {
+    auto& me = *static_cast<selection*>(self);
+    me.unlock();
+    for (std::size_t i = 0; i < me.cases_.size(); ++i)
+        if (me.cases_[i]->enabled) me.cases_[i]->register_waiter(me.point_, reason_of(i));
+}
+
+std::size_t selection::leave(sched::wake_reason why) {
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+        select_case& one = *cases_[i];
+        if (!one.enabled) continue;
+        one.unregister_waiter();
+        if (base::spin_lock* lock = one.lock()) {
+            lock->lock();
+            one.unlist(*entry_at(i));
+            lock->unlock();
+        } else {
+            one.unlist(*entry_at(i));
         }
-        const auto publish = [](void* self) noexcept { static_cast<selection*>(self)->publish(); };
-        // The reports get no object, because the caller waits on several.
-        const sched::wake_reason why =
-            sched::wait(point_, publish, this, {.deadline_ns = deadline, .what = what});
-        for (std::size_t i = 0; i < cases_.size(); ++i) {
-            select_case& one = *cases_[i];
-            if (!one.enabled) continue;
-            one.unregister_waiter();
-            if (base::spin_lock* lock = one.lock()) {
-                lock->lock();
-                one.unlist(*entry_at(i));
-                lock->unlock();
-            } else {
-                one.unlist(*entry_at(i));
-            }
-        }
-        if (why == sched::wake_reason::cancelled) throw cancelled();
-        if (why == sched::wake_reason::timed_out) return timed;
-        return static_cast<std::size_t>(why) - static_cast<std::size_t>(sched::wake_reason::source);
     }
+    if (why == sched::wake_reason::cancelled) throw cancelled();
+    if (why == sched::wake_reason::timed_out) return timed_;
+    return static_cast<std::size_t>(why) - static_cast<std::size_t>(sched::wake_reason::source);
+}
 
-    static constexpr std::size_t none = SIZE_MAX;
-
-private:
-    static sched::wake_reason reason_of(std::size_t which) noexcept {
-        return static_cast<sched::wake_reason>(
-            static_cast<std::uint32_t>(sched::wake_reason::source) + which);
-    }
-    // Registers stop tokens last, because a callback may claim immediately.
-    void publish() noexcept {
-        unlock();
-        for (std::size_t i = 0; i < cases_.size(); ++i)
-            if (cases_[i]->enabled) cases_[i]->register_waiter(point_, reason_of(i));
-    }
-    sched::wait_entry* entry_at(std::size_t i) noexcept {
-        // SAFETY: wait has constructed it before.
-        return std::launder(reinterpret_cast<sched::wait_entry*>(entries_)) + i;
-    }
-
-    std::span<select_case* const> cases_;
-    std::array<base::spin_lock*, most> locks_{};
-    std::size_t lock_count_ = 0;
-    sched::wait_point point_;
-    alignas(sched::wait_entry) std::byte entries_[most * sizeof(sched::wait_entry)];
-};
+namespace {
 
 // Returns the number of the case that happens next; `fallback` is the number of the default case.
 std::size_t choose(std::span<select_case* const> cases, std::size_t fallback, const char* what) {
-    selection mine(cases);
+    selection_of<max_select_cases> mine(cases);
     {
         sched::wake_ups woken;
         mine.lock();
@@ -137,12 +124,15 @@ std::size_t choose(std::span<select_case* const> cases, std::size_t fallback, co
             return which != selection::none ? which : fallback;
         }
     }
-    return mine.wait(what);
+    const std::int64_t deadline = mine.enlist();
+    // The reports get no object, because the caller waits on several.
+    return mine.leave(sched::wait(mine.point(), &selection::publish, &mine,
+                                  {.deadline_ns = deadline, .what = what}));
 }
 
 } // namespace
 
-std::size_t run_select(std::span<select_case* const> cases, const char* what) {
+std::size_t default_of(std::span<select_case* const> cases) {
     std::size_t fallback = selection::none;
     bool any = false;
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -153,6 +143,11 @@ std::size_t run_select(std::span<select_case* const> cases, const char* what) {
     if (!any)
         throw std::logic_error("sennit: [SNT-222] select: no case is enabled, so it would wait "
                                "forever; enable one, or add a default case");
+    return fallback;
+}
+
+std::size_t run_select(std::span<select_case* const> cases, const char* what) {
+    const std::size_t fallback = default_of(cases);
     for (;;) {
         const std::size_t which = choose(cases, fallback, what);
         select_case& chosen = *cases[which];

@@ -2,6 +2,7 @@
 #include "sennit/future/detail/state.hpp"
 
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/core/task_strand.hpp"
 
 #include <exception>
 #include <mutex>
@@ -34,6 +35,22 @@ sched::wake_reason future_state::wait(std::int64_t deadline_ns, const char* what
 
 void future_state::wait_ready(const char* what) {
     if (wait(sched::never, what) == sched::wake_reason::cancelled) throw cancelled();
+}
+
+bool future_state::ready_or_lock() noexcept {
+    if (ready()) return true;
+    lock_.lock();
+    if (!ready()) return false;
+    lock_.unlock();
+    return true;
+}
+
+bool future_state::suspend(std::coroutine_handle<> at) {
+    return sched::task_wait::block(at, waiters_, lock_, {.what = "future", .on = this});
+}
+
+sched::wake_reason future_state::end_suspension() noexcept {
+    return sched::task_wait::unblock(waiters_, lock_);
 }
 
 bool future_state::add_waiter(sched::wait_entry& entry) noexcept {

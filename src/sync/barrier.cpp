@@ -45,4 +45,19 @@ void barrier_core::wait(std::uint64_t phase) {
         throw cancelled();
 }
 
+bool barrier_core::awaited::ready_or_lock() noexcept {
+    self->lock_.lock();
+    if (self->phase_ == phase) return false;
+    self->lock_.unlock();
+    return true;
+}
+bool barrier_core::awaited::suspend(std::coroutine_handle<> at) {
+    return sched::task_wait::block(at, self->waiters_, self->lock_,
+                                   {.what = "barrier", .on = self});
+}
+void barrier_core::awaited::end_suspension() {
+    if (sched::task_wait::unblock(self->waiters_, self->lock_) == sched::wake_reason::cancelled)
+        throw cancelled();
+}
+
 } // namespace sennit::detail

@@ -31,6 +31,11 @@ void event::reset() noexcept {
 
 bool event::try_wait() noexcept {
     std::lock_guard guard(lock_);
+    return take_if_set();
+}
+
+// Called with the lock held.
+bool event::take_if_set() noexcept {
     const bool was = set_;
     if (mode_ == mode::auto_reset) set_ = false;
     return was;
@@ -38,8 +43,7 @@ bool event::try_wait() noexcept {
 
 bool event::wait_before(std::int64_t deadline_ns) {
     lock_.lock();
-    if (set_) {
-        if (mode_ == mode::auto_reset) set_ = false;
+    if (take_if_set()) {
         lock_.unlock();
         return true;
     }
@@ -47,6 +51,20 @@ bool event::wait_before(std::int64_t deadline_ns) {
         sched::block(waiters_, lock_, {.deadline_ns = deadline_ns, .what = "event", .on = this});
     if (why == sched::wake_reason::cancelled) throw cancelled();
     return why == sched::wake_reason::source;
+}
+
+bool event::awaited::ready_or_lock() noexcept {
+    self->lock_.lock();
+    if (!self->take_if_set()) return false;
+    self->lock_.unlock();
+    return true;
+}
+bool event::awaited::suspend(std::coroutine_handle<> at) {
+    return sched::task_wait::block(at, self->waiters_, self->lock_, {.what = "event", .on = self});
+}
+void event::awaited::end_suspension() {
+    if (sched::task_wait::unblock(self->waiters_, self->lock_) == sched::wake_reason::cancelled)
+        throw cancelled();
 }
 
 } // namespace sennit

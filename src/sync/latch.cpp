@@ -43,4 +43,18 @@ void latch::wait() const {
         throw cancelled();
 }
 
+bool latch::awaited::ready_or_lock() noexcept {
+    self->lock_.lock();
+    if (self->left_ != 0) return false;
+    self->lock_.unlock();
+    return true;
+}
+bool latch::awaited::suspend(std::coroutine_handle<> at) {
+    return sched::task_wait::block(at, self->waiters_, self->lock_, {.what = "latch", .on = self});
+}
+void latch::awaited::end_suspension() {
+    if (sched::task_wait::unblock(self->waiters_, self->lock_) == sched::wake_reason::cancelled)
+        throw cancelled();
+}
+
 } // namespace sennit

@@ -89,6 +89,23 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
     }
 }
 
+// Takes the lock, or leaves the flag `waiting` in the word. The caller holds the lock of the list.
+// While it does, and the flag is set, the owner cannot unlock. The mutex thus cannot become free
+// before the caller has decided whether to enter the list. If the caller does not enter it, the
+// next unlock clears the flag.
+bool mutex::lock_or_list() noexcept {
+    std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
+    for (;;) {
+        if ((seen & ~bits) == 0) {
+            // Pairs with unlock.
+            if (base::elidable(word_).cas_acq(seen, seen | self())) return true;
+            // Orders nothing: this task does not own the lock yet.
+        } else if (base::elidable(word_).cas_rlx(seen, seen | waiting)) {
+            return false;
+        }
+    }
+}
+
 void mutex::unlock_slowly() {
     if (!owned())
         fail(std::errc::operation_not_permitted,
@@ -115,6 +132,30 @@ void mutex::unlock_slowly() {
     if (next) sched::end_wait(next);
 }
 
+// ---- The await of a task.
+
+bool detail::lock_awaiter::lock_or_hold() {
+    if (wanted_.owned())
+        fail(std::errc::resource_deadlock_would_occur,
+             "sennit: [SNT-241] mutex::async_lock: the task owns this mutex already; unlock it "
+             "first");
+    wanted_.lock_.lock();
+    waits_ = !wanted_.lock_or_list();
+    if (!waits_) wanted_.lock_.unlock();
+    return !waits_;
+}
+
+bool detail::lock_awaiter::await_suspend(std::coroutine_handle<> caller) {
+    mine_.who = mutex::self();
+    return sched::task_wait::block(
+        caller, wanted_.waiters_, wanted_.lock_,
+        {.cancellable = false, .what = "mutex", .on = &wanted_, .holder = &mutex::holder}, &mine_);
+}
+
+void detail::lock_awaiter::end() noexcept {
+    (void)sched::task_wait::unblock(wanted_.waiters_, wanted_.lock_);
+}
+
 // ---- The case of a select. The caller holds the list's lock from `try_now` until it waits or has
 // found another case.
 
@@ -125,22 +166,8 @@ detail::lock_case::lock_case(mutex& wanted) : wanted_(&wanted), mine_{mutex::sel
              "the select");
 }
 
-// Takes the lock, or leaves the flag `waiting` in the word. While the flag is set and the caller
-// holds `lock_`, the owner cannot unlock. The mutex thus cannot become free before the select has
-// decided whether to enter the list. If the select does not enter it, the next unlock clears the
-// flag.
 bool detail::lock_case::try_now(sched::wake_ups&) noexcept {
-    base::atomic<std::uintptr_t>& word = wanted_->word_;
-    std::uintptr_t seen = word.load_rlx(); // a hint: the CAS decides
-    for (;;) {
-        if ((seen & ~mutex::bits) == 0) {
-            // Pairs with unlock.
-            if (base::elidable(word).cas_acq(seen, seen | mine_.who)) return true;
-            // Orders nothing: this task does not own the lock yet.
-        } else if (base::elidable(word).cas_rlx(seen, seen | mutex::waiting)) {
-            return false;
-        }
-    }
+    return wanted_->lock_or_list();
 }
 
 bool detail::lock_case::enlist(sched::wait_entry& entry) noexcept {

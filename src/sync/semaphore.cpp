@@ -45,4 +45,20 @@ bool semaphore_core::acquire_before(std::int64_t deadline_ns) {
     return why == sched::wake_reason::source;
 }
 
+bool semaphore_core::awaited::ready_or_lock() noexcept {
+    self->lock_.lock();
+    if (self->tokens_ == 0) return false;
+    --self->tokens_;
+    self->lock_.unlock();
+    return true;
+}
+bool semaphore_core::awaited::suspend(std::coroutine_handle<> at) {
+    return sched::task_wait::block(at, self->waiters_, self->lock_,
+                                   {.what = "semaphore", .on = self});
+}
+void semaphore_core::awaited::end_suspension() {
+    if (sched::task_wait::unblock(self->waiters_, self->lock_) == sched::wake_reason::cancelled)
+        throw cancelled();
+}
+
 } // namespace sennit::detail

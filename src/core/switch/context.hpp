@@ -39,6 +39,8 @@
 
 namespace sennit::sched {
 
+struct task_run;
+
 // The word {top, split}: indices into the fork stack.
 struct fork_range {
     std::uint32_t top;
@@ -119,6 +121,8 @@ public:
     base::atomic<bool> stealable{false};
     // The affinity of the worker that suspended it; guarded by the list's lock.
     std::uint16_t stealable_affinity = 0;
+    // The innermost activation of a task on this stack: core/task/task_strand.cpp. Owner only.
+    task_run* running_task = nullptr;
     bool large = false; // True if its stack is larger than the runtime's usual one.
 
     alignas(base::destructive_distance) base::atomic<std::uint64_t> forks{0};

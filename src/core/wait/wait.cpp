@@ -4,6 +4,7 @@
 #include "core/diagnostics/deadlock_detector.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/switch/switching.hpp"
+#include "core/wait/limited_wait.hpp"
 #include "core/wait/wait_here.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/return_thunk.hpp"
@@ -39,28 +40,11 @@ struct pending : timer {
         return claim(point, wake_reason::timed_out) == claim_result::wake_it ? &point : nullptr;
     }
 
-    // Called when the waiter is saved completely. Returns false if it has been claimed already.
-    // Until the last step no thread wakes the waiter, so this object lives; after that step it may
-    // be gone.
+    // See limited_wait.hpp.
     bool begin() noexcept {
-        // Before the timer, which may be due: a cancelled scope goes first.
-        if (scope && !scope->enter(*point)) {
-            scope = nullptr; // There is nothing to leave, nor to disarm.
-            deadline_ns = never;
-            (void)claim(*point, wake_reason::cancelled);
-        }
-        if (runtime && deadline_ns != never) arm(*this, *runtime);
-        wait_point& mine = *point;
-        if (publish) publish(argument);
-        std::uint32_t expected = preparing;
-        // Pairs with claim; reason() acquires an earlier claimer's writes.
-        return base::elidable(mine.state).cas_rel(expected, waiting);
+        return begin_limited_wait(*point, scope, this, runtime, publish, argument);
     }
-
-    void end() noexcept {
-        if (runtime && deadline_ns != never) disarm(*this, *runtime);
-        if (scope) scope->leave();
-    }
+    void end() noexcept { end_limited_wait(scope, this, runtime); }
 };
 
 // Blocks a thread that is no worker, or a worker without memory for another stack.

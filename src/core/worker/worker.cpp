@@ -398,6 +398,19 @@ template <bool traced>
         nullptr, who);
 }
 
+bool worker::yield_task(resumable& self) noexcept {
+    if (!queue_.lifo.closed()) [[unlikely]]
+        flush_lifo_slot();
+    if (queue_.empty() && !global_poll_due() && global_sources_empty()) {
+        count_loop_run();
+        if (steal_requested()) publish_on_request();
+        return false;
+    }
+    queue_.promote_newest_if_none_is_woken();
+    requeue(self);
+    return true;
+}
+
 [[gnu::always_inline]] inline void worker::wake_here(resumable& parked) noexcept {
     if (parked.affinity == rules_.fast_path_affinity) [[likely]]
         return posted(queue_.push_woken(parked));

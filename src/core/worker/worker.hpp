@@ -122,6 +122,9 @@ public:
     // Lets the ready tasks of this worker run first.
     void yield() noexcept;
     [[gnu::noinline]] void yield_slowly() noexcept;
+    // Makes the running task ready behind all ready tasks. Returns false if there are none: the
+    // task then continues. Otherwise another worker may resume the task before the call returns.
+    bool yield_task(resumable& self) noexcept;
     // Runs `item` immediately, and makes the calling context ready. Returns false, without any
     // effect, if there is no other stack.
     bool run_instead(runnable& item) noexcept;

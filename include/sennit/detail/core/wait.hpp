@@ -47,7 +47,7 @@ struct wait_point : waiter {
     explicit wait_point(bool only_one_source = false) noexcept : sole(only_one_source) {}
 
     base::atomic<std::uint32_t> state{static_cast<std::uint32_t>(wake_reason::preparing)};
-    const bool sole;
+    const bool sole; // Only one source can end the wait.
     wake_reason reason() const noexcept {
         // Pairs with claim.
         return static_cast<wake_reason>(state.load_acq());

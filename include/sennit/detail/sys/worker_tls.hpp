@@ -43,6 +43,9 @@ struct alignas(base::cache_line) worker_tls {
     base::atomic<void*> split{nullptr};
     // Offset 16: if not zero, a fork takes the slow path. Thieves set it; the owner clears it.
     base::atomic<std::uint32_t> steal_requested{0};
+    // Offset 20: the low half of the stack address at which the running task was resumed, or any
+    // number: detail/core/task_transfer.hpp. Owner only.
+    std::uint32_t task_base = 0;
     // Offset 24: the worker of this thread. Owner only.
     void* worker = nullptr;
     // Offset 32: the context that runs on this thread. The owner writes it; thieves read it.
@@ -192,6 +195,18 @@ inline void tls_set_own_word(T value) noexcept {
 #endif
 }
 
+inline std::uint32_t tls_task_base() noexcept {
+    std::uint32_t value;
+#ifdef SENNIT_WORKER_TLS_VIA_GOT
+    void* offset;
+    asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %1\n\tmovl %%fs:20(%1), %0"
+                        : "=r"(value), "=&r"(offset));
+#else
+    asm inline volatile("movl %%fs:sennit_worker_tls@tpoff+20, %0" : "=r"(value));
+#endif
+    return value;
+}
+
 inline void* tls_context() noexcept {
     return tls_own_word<void*, 32>();
 }
@@ -247,6 +262,9 @@ inline bool tls_before_split(void* slot) noexcept {
 }
 inline void* tls_worker() noexcept {
     return tls().worker;
+}
+inline std::uint32_t tls_task_base() noexcept {
+    return tls().task_base;
 }
 inline void* tls_context() noexcept {
     return tls().context.load_rlx(); // own thread's word

@@ -26,6 +26,7 @@
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
 
+#include <coroutine>
 #include <cstdint>
 #include <exception>
 #include <future>
@@ -73,6 +74,12 @@ public:
     sched::wake_reason wait(std::int64_t deadline_ns, const char* what) noexcept;
     // Blocks without a deadline; throws `cancelled`.
     void wait_ready(const char* what);
+
+    // For tasks. The first returns true if the state is ready; otherwise it leaves the lock held
+    // for `suspend`, which is the last action of await_suspend. The third ends that wait.
+    bool ready_or_lock() noexcept;
+    bool suspend(std::coroutine_handle<> at);
+    sched::wake_reason end_suspension() noexcept;
 
     // For waits on several sources. add_waiter returns false, and adds nothing, if the state is
     // ready. An entry that was added must be removed before it dies, however its wait ended.

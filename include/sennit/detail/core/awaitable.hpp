@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The base of everything that a task may await.
+//
+// An awaiter follows the protocol of task_strand.hpp: its await_suspend suspends the running strand
+// through task_wait, or transfers control by `transfer`. The halves that suspend are functions of
+// the library or noinline: clang before 19 moves locals of an inlined await_suspend into the
+// coroutine's frame, which may be gone (llvm #56301).
+#pragma once
+
+#include "sennit/detail/core/task_strand.hpp"
+
+#include <type_traits>
+
+namespace sennit::sched {
+
+struct awaitable {};
+
+// True for a type that a task may await.
+template <class A>
+concept task_awaitable = std::is_base_of_v<awaitable, std::remove_cvref_t<A>>;
+
+} // namespace sennit::sched

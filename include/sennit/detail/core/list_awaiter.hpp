@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// list_awaiter: the await of an object that lets its waiters continue in order, and hands over
+// nothing but the end of the wait.
+//
+// The object, `Source`, has three members for it. `ready_or_lock()` completes the wait without
+// waiting, and returns true; otherwise it returns false with the object's lock held.
+// `suspend(handle)` enters the waiter list, releases the lock, and returns the result of
+// task_wait::block. `end_suspension()` ends that wait, and throws `cancelled` if a scope has ended
+// it.
+#pragma once
+
+#include "sennit/detail/core/awaitable.hpp"
+
+#include <coroutine>
+#include <utility>
+
+namespace sennit::sched {
+
+template <class Source>
+class list_awaiter : public awaitable {
+public:
+    explicit list_awaiter(Source source) noexcept : source_(std::move(source)) {}
+    bool await_ready() { return !(waits_ = !source_.ready_or_lock()); }
+    bool await_suspend(std::coroutine_handle<> caller) { return source_.suspend(caller); }
+    void await_resume() {
+        if (waits_) source_.end_suspension();
+    }
+
+private:
+    Source source_;
+    bool waits_ = false;
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task strand: the schedulable unit of C++20 coroutines. It is one chain of tasks that await each
+// other, of which the innermost is suspended or runs.
+//
+// A task that awaits a task is a call: the child belongs to the caller's strand, so a frame holds
+// neither an identity nor a queue node. The strand has them once: a runnable for the queues, an
+// identity (strand) for locks and locals, and one place in a waiter list, because a chain waits for
+// one event at a time.
+//
+// State, and the code that may touch it:
+//
+//   field            written by                               read by
+//   innermost        the await, before it publishes the wait  the worker that resumes the strand
+//   point, entry     the await, before it publishes the wait  the source, under its lock
+//   waiting_in       the await, before it publishes the wait  the same strand after its wait
+//   limit            the strand, at its first wait with a     the strand; the timers while armed
+//                      deadline
+//   own              the strand                               reports
+//
+// Protocol of a wait. A1: await_suspend stores the handle in `innermost`. A2: it enters the
+// source's list, under the source's lock. A3: it releases that lock. From A3 on, another worker may
+// resume the strand, end it, and free its memory, so the awaiting thread touches neither the strand
+// nor the coroutine's frame after A3. A wait that a deadline or a cancelled scope may end, too, has
+// one more step, A4: a compare-and-swap of the point's state from preparing to waiting. Until A4 a
+// claimer wakes nothing, so the memory lives. If the step fails, the wait has ended already, and
+// the strand continues without a detour through a queue.
+//
+// Waking never resumes a coroutine inside the waker: `wake` makes the strand ready, and a worker's
+// loop resumes it from `run_ready`. So the depth of a stack does not depend on chains of wake-ups.
+//
+// A blocking call is legal inside a task. It blocks the context that runs the strand; that context
+// keeps the stack until the call returns.
+//
+// Tested by tests/unit/task and by tests/sim/scenarios/task.cpp.
+#pragma once
+
+#include "sennit/detail/base/sanitizers.hpp"
+#include "sennit/detail/core/resumable.hpp"
+#include "sennit/detail/core/strand.hpp"
+#include "sennit/detail/core/timer.hpp"
+#include "sennit/detail/core/wait.hpp"
+
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+
+namespace sennit::sched {
+
+// The timer of a strand's waits. Made at the first wait with a deadline.
+struct task_limit : timer {
+    wait_point* point = nullptr;
+};
+
+// A coroutine frame without a coroutine: the two words that every C++ ABI of g++ and clang puts
+// first. The outermost task of a strand continues it at its end.
+struct end_frame {
+    void (*resume)(void*);
+    void (*destroy)(void*);
+};
+
+class task_strand : public resumable, private end_frame {
+public:
+    // `ended` is called once, when the outermost task has ended. It may free the strand.
+    task_strand(runtime_core& where, void (*ended)(task_strand&) noexcept) noexcept;
+    ~task_strand();
+    task_strand(const task_strand&) = delete;
+
+    // The continuation of the outermost task.
+    std::coroutine_handle<> end() noexcept {
+        return std::coroutine_handle<>::from_address(static_cast<end_frame*>(this));
+    }
+    // Makes the strand ready for the first time. `outermost` is suspended at its start.
+    void start(std::coroutine_handle<> outermost) noexcept;
+    // Runs the strand on the calling context until it suspends or ends. Before start.
+    void run_here(std::coroutine_handle<> outermost) noexcept;
+    // The strand uses the identity of the caller, which does nothing else until the strand has
+    // ended. Before start.
+    void lend(strand& identity) noexcept { saved_strand = &identity; }
+    strand& identity() noexcept { return *saved_strand; }
+
+    static void run_ready(runnable* self) noexcept;
+
+private:
+    friend class task_wait;
+    static void at_end(void* frame);
+
+    std::coroutine_handle<> innermost_;
+    wait_point point_;
+    alignas(wait_entry) std::byte entry_[sizeof(wait_entry)];
+    wait_options options_;
+    cancel_scope* waiting_in_ = nullptr;
+    std::unique_ptr<task_limit> limit_;
+    void (*const ended_)(task_strand&) noexcept;
+    strand own_;
+};
+
+// One activation of a strand on a stack. Lives in the frame of the function that resumes the
+// coroutine.
+struct task_run {
+    task_strand* strand;
+    // A coroutine to continue in place of a transfer: see task_transfer.hpp.
+    std::coroutine_handle<> next;
+    task_run* outer;
+};
+
+// The activation on the calling context; null: no task runs there. Not across a suspension.
+[[gnu::noinline]] task_run* current_task_run() noexcept;
+
+// The waits of the running strand. The functions that suspend are called from await_suspend, as
+// their last action; they return false if the coroutine must continue at once. The others are
+// called from await_resume, once, after await_suspend has returned either way.
+class task_wait {
+public:
+    // Must precede the first wait with a deadline, or in a scope with one. Throws std::bad_alloc.
+    static void reserve_limit(std::int64_t deadline_ns);
+
+    // Puts the strand into `list`, whose lock is held, and releases that lock. Throws
+    // std::bad_alloc, with the lock released, if there is no memory for the timer of a deadline.
+    static bool block(std::coroutine_handle<> at, wait_list& list, base::spin_lock& held,
+                      const wait_options& options, void* data = nullptr);
+    // Ends a wait in `list`. Returns the reason for which it ended.
+    static wake_reason unblock(wait_list& list, base::spin_lock& lock) noexcept;
+
+    // For a wait with entries of its own, or with none. `publish(argument)` makes `point` visible
+    // to its sources; null: it is visible, or nothing but the options ends the wait. Requires
+    // reserve_limit.
+    static bool begin(std::coroutine_handle<> at, wait_point& point,
+                      void (*publish)(void*) noexcept, void* argument,
+                      const wait_options& options) noexcept;
+    static wake_reason end(wait_point& point) noexcept;
+    static wake_reason end() noexcept; // With the strand's point.
+    // For a wait that one event ends, which the caller publishes itself afterwards, as its last
+    // action: returns the point that the event must wake.
+    static wait_point& begin_counted(std::coroutine_handle<> at,
+                                     const wait_options& options) noexcept;
+    // True if only its source ends a wait with these options: no deadline, no scope.
+    static bool only_by_source(const wait_options& options) noexcept;
+    // The entry that `block` has put into the list. For a source that removes it itself, with `end`
+    // in place of `unblock`.
+    static wait_entry& entry() noexcept;
+    // The point of the running strand, made new.
+    static wait_point& fresh_point(bool sole) noexcept;
+
+    // Lets other ready tasks run first. Returns false if there are none.
+    static bool yield(std::coroutine_handle<> at) noexcept;
+
+private:
+    static bool begin_limited(task_strand& self, wait_point& point, void (*publish)(void*) noexcept,
+                              void* argument, std::int64_t deadline_ns) noexcept;
+};
+
+} // namespace sennit::sched

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// task_result: the place where a task stores its value or its exception. It lies with the code that
+// awaits the task, so that the result is written once and the frame of the task can end first.
+#pragma once
+
+#include "sennit/detail/base/result.hpp"
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace sennit::detail {
+
+template <class T>
+class task_result {
+public:
+    task_result() noexcept {}
+    task_result(const task_result&) = delete;
+    ~task_result() {
+        if (state_ == state::value)
+            std::destroy_at(std::addressof(value_));
+        else if (state_ == state::error)
+            std::destroy_at(std::addressof(error_));
+    }
+
+    // Called by the task, once each: set_error after set_value has thrown, if at all.
+    template <class... A>
+    void set_value(A&&... arguments) {
+        std::construct_at(std::addressof(value_), std::forward<A>(arguments)...);
+        state_ = state::value;
+    }
+    void set_error(std::exception_ptr error) noexcept {
+        std::construct_at(std::addressof(error_), std::move(error));
+        state_ = state::error;
+    }
+
+    // Called once, after the task has ended. Returns the value or throws the exception.
+    T take() {
+        if (state_ == state::error) [[unlikely]]
+            std::rethrow_exception(std::exchange(error_, nullptr));
+        if constexpr (!std::is_void_v<T>) return load_result<T>(value_);
+    }
+    bool failed() const noexcept { return state_ == state::error; }
+    bool has_value() const noexcept { return state_ == state::value; }
+    std::exception_ptr error() const noexcept { return failed() ? error_ : nullptr; }
+    stored_t<T>& stored() noexcept { return value_; }
+
+private:
+    enum class state : std::uint8_t { empty, value, error };
+    union {
+        stored_t<T> value_;
+        std::exception_ptr error_;
+    };
+    state state_ = state::empty;
+};
+
+} // namespace sennit::detail

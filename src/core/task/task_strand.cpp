@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop that resumes tasks, and the waits of tasks. sennit/detail/core/task_strand.hpp has the
+// protocol.
+#include "sennit/detail/core/task_strand.hpp"
+
+#include "core/diagnostics/tracing.hpp"
+#include "core/runtime/runtime_core.hpp"
+#include "core/wait/limited_wait.hpp"
+#include "core/worker/worker.hpp"
+#include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/task_transfer.hpp"
+#include "sennit/detail/core/verbs.hpp"
+#include "sys/mutant.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace sennit::sched {
+
+namespace {
+
+std::uint32_t low_half(const void* address) noexcept {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address));
+}
+
+// Resumes `at`, of the strand `of`, until the strand suspends or ends. The strand may be gone then,
+// and the context may be on another worker's thread.
+void run_until_suspended(task_strand& of, std::coroutine_handle<> at) noexcept {
+    context& host = this_worker()->self();
+    task_run mine{&of, nullptr, host.running_task};
+    host.running_task = &mine;
+    strand* const outer = exchange_strand(&of.identity());
+    sys::tls().task_base = low_half(&mine);
+    do at.resume();
+    while ((at = std::exchange(mine.next, nullptr)));
+    exchange_strand(outer);
+    host.running_task = mine.outer;
+}
+
+task_strand& running_strand() noexcept {
+    task_run* run = current_task_run();
+    SENNIT_CHECK(run, "[SNT-240] a task was resumed by code that is not Sennit; a task may await "
+                      "only Sennit's awaitables, or foreign ones that resume it through Sennit");
+    return *run->strand;
+}
+
+} // namespace
+
+task_run* current_task_run() noexcept {
+    worker* me = this_worker();
+    return me ? me->self().running_task : nullptr;
+}
+
+std::coroutine_handle<> transfer_by_loop(std::coroutine_handle<> next) noexcept {
+    task_run* run = current_task_run();
+    run->next = next;
+    sys::tls().task_base = low_half(run); // May be that of another stack.
+    return std::noop_coroutine();
+}
+
+task_strand::task_strand(runtime_core& where, void (*ended)(task_strand&) noexcept) noexcept
+    : resumable(&task_strand::run_ready, where), end_frame{&task_strand::at_end, nullptr},
+      ended_(ended) {
+    own_.outer = nullptr;
+    saved_strand = &own_;
+}
+
+task_strand::~task_strand() = default;
+
+void task_strand::start(std::coroutine_handle<> outermost) noexcept {
+    innermost_ = outermost;
+    spawn(*this, runtime);
+}
+
+void task_strand::run_here(std::coroutine_handle<> outermost) noexcept {
+    run_until_suspended(*this, outermost);
+}
+
+void task_strand::run_ready(runnable* self) noexcept {
+    auto& me = *static_cast<task_strand*>(self);
+    // A strand with an identity of its own runs on top of the worker's loop. Reports read `outer`.
+    if (me.saved_strand == &me.own_) me.own_.outer = current_strand();
+    if (tracing::on()) [[unlikely]]
+        tracing::emit(trace_kind::runs, me.saved_strand);
+    run_until_suspended(me, me.innermost_);
+}
+
+// The outermost task has destroyed its frame, and continues this one.
+void task_strand::at_end(void* frame) {
+    auto& me = static_cast<task_strand&>(*static_cast<end_frame*>(frame));
+    if (me.saved_strand == &me.own_) destroy_locals(me.own_);
+    me.ended_(me);
+}
+
+wait_point& task_wait::fresh_point(bool sole) noexcept {
+    task_strand& self = running_strand();
+    wait_point& point = *std::construct_at(&self.point_, sole);
+    point.parked = &self;
+    return point;
+}
+
+// The steps from A3 on of a wait with a deadline or in a scope. `waiting_in_` is set.
+bool task_wait::begin_limited(task_strand& self, wait_point& point, void (*publish)(void*) noexcept,
+                              void* argument, std::int64_t deadline_ns) noexcept {
+    task_limit* limit = nullptr;
+    if (deadline_ns != never) {
+        limit = self.limit_.get();
+        limit->point = &point;
+        limit->expire = [](timer& due) noexcept -> waiter* {
+            wait_point& its = *static_cast<task_limit&>(due).point;
+            return claim(its, wake_reason::timed_out) == claim_result::wake_it ? &its : nullptr;
+        };
+    }
+    if (self.limit_) self.limit_->deadline_ns = deadline_ns;
+    return begin_limited_wait(point, self.waiting_in_, limit, &self.runtime, publish, argument);
+}
+
+namespace {
+struct limits {
+    cancel_scope* scope;
+    std::int64_t deadline_ns;
+    bool none() const noexcept { return !scope && deadline_ns == never; }
+};
+limits limits_of(const strand& identity, const wait_options& options) noexcept {
+    cancel_scope* scope = options.cancellable ? identity.scope : nullptr;
+    return {scope, std::min(options.deadline_ns, scope ? scope->deadline_ns() : never)};
+}
+} // namespace
+
+void task_wait::reserve_limit(std::int64_t deadline_ns) {
+    task_strand& self = running_strand();
+    const cancel_scope* scope = self.identity().scope;
+    if (!self.limit_ && (deadline_ns != never || (scope && scope->deadline_ns() != never)))
+        self.limit_ = std::make_unique<task_limit>();
+}
+
+bool task_wait::block(std::coroutine_handle<> at, wait_list& list, base::spin_lock& held,
+                      const wait_options& options, void* data) {
+    task_strand& self = running_strand();
+    strand& identity = self.identity();
+    const limits mine = limits_of(identity, options);
+    self.innermost_ = at; // A1
+    self.options_ = options;
+    identity.waits_for = &self.options_;
+    wait_point& point = *std::construct_at(&self.point_, mine.none());
+    point.parked = &self;
+    // SAFETY: the buffer has the size and the alignment of an entry.
+    wait_entry& entry =
+        *std::construct_at(reinterpret_cast<wait_entry*>(self.entry_), point, 0u, data);
+    if (mine.none()) {
+        if (SENNIT_MUTANT("a task enters the list before it publishes")) {
+            held.unlock();
+            enqueue(list, entry);
+            return true;
+        }
+        enqueue(list, entry); // A2
+        held.unlock();        // A3: neither the strand nor the frame may be touched from here on.
+        return true;
+    }
+    self.waiting_in_ = mine.scope;
+    try {
+        reserve_limit(mine.deadline_ns);
+    } catch (...) {
+        identity.waits_for = nullptr;
+        held.unlock();
+        throw;
+    }
+    enqueue(list, entry); // A2
+    const auto release = [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); };
+    return begin_limited(self, point, release, &held, mine.deadline_ns); // A3, A4
+}
+
+bool task_wait::begin(std::coroutine_handle<> at, wait_point& point,
+                      void (*publish)(void*) noexcept, void* argument,
+                      const wait_options& options) noexcept {
+    task_strand& self = running_strand();
+    strand& identity = self.identity();
+    const limits mine = limits_of(identity, options);
+    self.innermost_ = at;
+    self.options_ = options;
+    point.parked = &self;
+    self.waiting_in_ = mine.scope;
+    identity.waits_for = &self.options_;
+    return begin_limited(self, point, publish, argument, mine.deadline_ns);
+}
+
+wake_reason task_wait::end(wait_point& point) noexcept {
+    task_strand& self = running_strand();
+    strand& identity = self.identity();
+    identity.waits_for = nullptr;
+    if (!point.sole)
+        end_limited_wait(std::exchange(self.waiting_in_, nullptr), self.limit_.get(),
+                         &self.runtime);
+    const wake_reason why = point.reason();
+    const wait_options& options = self.options_;
+    const bool by_scope = options.cancellable && identity.scope &&
+                          identity.scope->deadline_ns() < options.deadline_ns;
+    return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
+}
+
+wait_point& task_wait::begin_counted(std::coroutine_handle<> at,
+                                     const wait_options& options) noexcept {
+    task_strand& self = running_strand();
+    self.innermost_ = at;
+    self.options_ = options;
+    self.identity().waits_for = &self.options_;
+    return fresh_point(true);
+}
+
+bool task_wait::only_by_source(const wait_options& options) noexcept {
+    return limits_of(running_strand().identity(), options).none();
+}
+
+wait_entry& task_wait::entry() noexcept {
+    // SAFETY: `block` has constructed it.
+    return *std::launder(reinterpret_cast<wait_entry*>(running_strand().entry_));
+}
+
+wake_reason task_wait::end() noexcept {
+    return end(running_strand().point_);
+}
+
+wake_reason task_wait::unblock(wait_list& list, base::spin_lock& lock) noexcept {
+    task_strand& self = running_strand();
+    const wake_reason why = end(self.point_);
+    if (self.point_.sole) return why;
+    // Also after a claim: a claimer that came before the strand slept may still be handing over.
+    lock.lock();
+    dequeue(list, entry());
+    lock.unlock();
+    return why;
+}
+
+bool task_wait::yield(std::coroutine_handle<> at) noexcept {
+    task_strand& self = running_strand();
+    self.innermost_ = at;
+    return this_worker()->yield_task(self);
+}
+
+} // namespace sennit::sched
