@@ -507,6 +507,7 @@ template <class T>
 class pop_awaiter : public sched::awaitable {
 public:
     explicit pop_awaiter(channel<T>& from) noexcept : from_(from) {}
+    pop_awaiter(pop_awaiter&& unused) noexcept : from_(unused.from_) {}
 
     // Returns true if the pop is complete. Otherwise the lock stays held.
     bool await_ready() noexcept {
@@ -540,6 +541,8 @@ template <class T>
 class push_awaiter : public sched::awaitable {
 public:
     push_awaiter(channel<T>& to, T value) noexcept : to_(to), value_(std::move(value)) {}
+    push_awaiter(push_awaiter&& unused) noexcept
+        : to_(unused.to_), value_(std::move(unused.value_)) {}
 
     // Returns true if the push is complete. Otherwise the lock stays held.
     bool await_ready() {

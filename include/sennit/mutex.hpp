@@ -126,6 +126,7 @@ namespace detail {
 class lock_awaiter : public sched::awaitable {
 public:
     explicit lock_awaiter(mutex& wanted) noexcept : wanted_(wanted) {}
+    lock_awaiter(lock_awaiter&& unused) noexcept : wanted_(unused.wanted_) {}
     bool await_ready() { return wanted_.try_lock() || lock_or_hold(); }
     bool await_suspend(std::coroutine_handle<> caller);
     void await_resume() noexcept {

@@ -24,22 +24,51 @@ std::uint32_t low_half(const void* address) noexcept {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address));
 }
 
-// Resumes `at`, of the strand `of`, until the strand suspends or ends. The strand may be gone then,
-// and the context may be on another worker's thread.
-void run_until_suspended(task_strand& of, std::coroutine_handle<> at) noexcept {
-    context& host = this_worker()->self();
-    task_run mine{&of, nullptr, host.running_task};
-    host.running_task = &mine;
-    strand* const outer = exchange_strand(&of.identity());
-    sys::tls().task_base = low_half(&mine);
-    do at.resume();
-    while ((at = std::exchange(mine.next, nullptr)));
-    exchange_strand(outer);
-    host.running_task = mine.outer;
+// An activation: the running strand of the context, and its identity, for as long as the object
+// lives. The context may move to another worker's thread meanwhile.
+class activation {
+public:
+    activation() noexcept
+        : host_(this_worker()->self()), run_{nullptr, nullptr, host_.running_task},
+          outer_(current_strand()) {
+        host_.running_task = &run_;
+    }
+    ~activation() {
+        exchange_strand(outer_);
+        host_.running_task = run_.outer;
+    }
+    activation(const activation&) = delete;
+
+    // Resumes `at`, of the strand `of`, until the strand suspends or ends. The strand may be gone
+    // then.
+    [[gnu::always_inline]] void resume(task_strand& of, std::coroutine_handle<> at) noexcept {
+        run_.strand = &of;
+        exchange_strand(&of.identity());
+        sys::tls().task_base = low_half(&run_);
+        do at.resume();
+        while ((at = std::exchange(run_.next, nullptr)));
+    }
+    strand* outer() const noexcept { return outer_; }
+
+private:
+    context& host_;
+    task_run run_;
+    strand* const outer_;
+};
+
+// Member by member. The caller has just written the members; a copy of the whole object would load
+// two of them at once, and wait for both stores.
+[[gnu::always_inline]] inline void assign(wait_options& to, const wait_options& from) noexcept {
+    to.deadline_ns = from.deadline_ns;
+    to.cancellable = from.cancellable;
+    to.what = from.what;
+    to.on = from.on;
+    to.holder = from.holder;
 }
 
-task_strand& running_strand() noexcept {
-    task_run* run = current_task_run();
+[[gnu::always_inline]] inline task_strand& running_strand() noexcept {
+    worker* me = this_worker();
+    task_run* run = me ? me->self().running_task : nullptr;
     SENNIT_CHECK(run, "[SNT-240] a task was resumed by code that is not Sennit; a task may await "
                       "only Sennit's awaitables, or foreign ones that resume it through Sennit");
     return *run->strand;
@@ -74,16 +103,21 @@ void task_strand::start(std::coroutine_handle<> outermost) noexcept {
 }
 
 void task_strand::run_here(std::coroutine_handle<> outermost) noexcept {
-    run_until_suspended(*this, outermost);
+    activation().resume(*this, outermost);
 }
 
+// Resumes the strand, and then other strands for as long as they are the oldest ready runnables.
 void task_strand::run_ready(runnable* self) noexcept {
-    auto& me = *static_cast<task_strand*>(self);
-    // A strand with an identity of its own runs on top of the worker's loop. Reports read `outer`.
-    if (me.saved_strand == &me.own_) me.own_.outer = current_strand();
-    if (tracing::on()) [[unlikely]]
-        tracing::emit(trace_kind::runs, me.saved_strand);
-    run_until_suspended(me, me.innermost_);
+    activation here;
+    do {
+        auto& me = *static_cast<task_strand*>(self);
+        // A strand with an identity of its own runs on top of the worker's loop. Reports read it.
+        if (me.saved_strand == &me.own_) me.own_.outer = here.outer();
+        if (tracing::on()) [[unlikely]]
+            tracing::emit(trace_kind::runs, me.saved_strand);
+        here.resume(me, me.innermost_);
+        self = this_worker()->next_ready_task(&task_strand::run_ready);
+    } while (self);
 }
 
 // The outermost task has destroyed its frame, and continues this one.
@@ -113,6 +147,10 @@ bool task_wait::begin_limited(task_strand& self, wait_point& point, void (*publi
         };
     }
     if (self.limit_) self.limit_->deadline_ns = deadline_ns;
+    if (SENNIT_MUTANT("a task that was claimed early continues at once")) {
+        (void)begin_limited_wait(point, self.waiting_in_, limit, &self.runtime, publish, argument);
+        return true;
+    }
     return begin_limited_wait(point, self.waiting_in_, limit, &self.runtime, publish, argument);
 }
 
@@ -141,7 +179,7 @@ bool task_wait::block(std::coroutine_handle<> at, wait_list& list, base::spin_lo
     strand& identity = self.identity();
     const limits mine = limits_of(identity, options);
     self.innermost_ = at; // A1
-    self.options_ = options;
+    assign(self.options_, options);
     identity.waits_for = &self.options_;
     wait_point& point = *std::construct_at(&self.point_, mine.none());
     point.parked = &self;
@@ -149,10 +187,9 @@ bool task_wait::block(std::coroutine_handle<> at, wait_list& list, base::spin_lo
     wait_entry& entry =
         *std::construct_at(reinterpret_cast<wait_entry*>(self.entry_), point, 0u, data);
     if (mine.none()) {
-        if (SENNIT_MUTANT("a task enters the list before it publishes")) {
+        if (SENNIT_MUTANT("a task holds the lock from its look to its place in the list")) {
             held.unlock();
-            enqueue(list, entry);
-            return true;
+            held.lock();
         }
         enqueue(list, entry); // A2
         held.unlock();        // A3: neither the strand nor the frame may be touched from here on.
@@ -178,7 +215,7 @@ bool task_wait::begin(std::coroutine_handle<> at, wait_point& point,
     strand& identity = self.identity();
     const limits mine = limits_of(identity, options);
     self.innermost_ = at;
-    self.options_ = options;
+    assign(self.options_, options);
     point.parked = &self;
     self.waiting_in_ = mine.scope;
     identity.waits_for = &self.options_;
@@ -203,7 +240,7 @@ wait_point& task_wait::begin_counted(std::coroutine_handle<> at,
                                      const wait_options& options) noexcept {
     task_strand& self = running_strand();
     self.innermost_ = at;
-    self.options_ = options;
+    assign(self.options_, options);
     self.identity().waits_for = &self.options_;
     return fresh_point(true);
 }
@@ -227,7 +264,7 @@ wake_reason task_wait::unblock(wait_list& list, base::spin_lock& lock) noexcept 
     if (self.point_.sole) return why;
     // Also after a claim: a claimer that came before the strand slept may still be handing over.
     lock.lock();
-    dequeue(list, entry());
+    if (!SENNIT_MUTANT("a task leaves the list after its wait")) dequeue(list, entry());
     lock.unlock();
     return why;
 }

@@ -125,6 +125,19 @@ public:
     // Makes the running task ready behind all ready tasks. Returns false if there are none: the
     // task then continues. Otherwise another worker may resume the task before the call returns.
     bool yield_task(resumable& self) noexcept;
+    // From the loop that resumes tasks, which has just left one. Returns the oldest ready runnable
+    // if its function is `function`, without a detour through the loop. Null if another kind of
+    // runnable is next, or if the worker's loop has to decide.
+    runnable* next_ready_task(void (*function)(runnable*) noexcept) noexcept {
+        if (global_poll_due() || share_requested() || next_up_.first || next_up_.parent)
+            [[unlikely]]
+            return nullptr;
+        runnable* item = queue_.pop_woken_if(function);
+        if (!item) return nullptr;
+        count_loop_run();
+        self().order = queue_.present();
+        return item;
+    }
     // Runs `item` immediately, and makes the calling context ready. Returns false, without any
     // effect, if there is no other stack.
     bool run_instead(runnable& item) noexcept;

@@ -5,6 +5,11 @@
 // through task_wait, or transfers control by `transfer`. The halves that suspend are functions of
 // the library or noinline: clang before 19 moves locals of an inlined await_suspend into the
 // coroutine's frame, which may be gone (llvm #56301).
+//
+// g++ 12 moves an awaiter into the coroutine's frame if it comes out of await_transform. An awaiter
+// whose members are of different sizes has a move constructor that moves only the members which the
+// await needs: a copy of the whole object loads, with wide loads, what narrow stores have just
+// written, and waits for these stores (15 ns).
 #pragma once
 
 #include "sennit/detail/core/task_strand.hpp"
