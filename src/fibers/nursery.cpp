@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sennit/nursery.hpp"
 
+#include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/strand.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace sennit {
 
-nursery::nursery()
-    : scope_(sched::current_scope()), uncaught_at_start_(std::uncaught_exceptions()) {}
+nursery::nursery() : nursery(nursery_options{}) {}
+
+nursery::nursery(const nursery_options& how)
+    : scope_(sched::current_scope()), uncaught_at_start_(std::uncaught_exceptions()),
+      bounded_(how.limit != SIZE_MAX), collects_(how.collect_errors),
+      owner_(sched::current_identity()), free_places_(how.limit) {
+    SENNIT_CHECK(how.limit > 0, "[SNT-080] a nursery was made with a limit of 0, so that no child "
+                                "could start; pass 1 or more, or leave the limit out");
+}
 
 nursery::~nursery() noexcept(false) {
     {
@@ -17,8 +28,10 @@ nursery::~nursery() noexcept(false) {
         }
     }
     wait_for_children();
-    if (error_ && std::uncaught_exceptions() == uncaught_at_start_)
-        std::rethrow_exception(std::move(error_));
+    if (std::uncaught_exceptions() == uncaught_at_start_)
+        throw_error();
+    else
+        drop_failed();
 }
 
 void nursery::begin(sched::fiber_block& fresh, launch policy) noexcept {
@@ -31,10 +44,98 @@ void nursery::begin(sched::fiber_block& fresh, launch policy) noexcept {
                                        : sched::fiber_block::start::enqueue);
 }
 
-void nursery::child_ended() noexcept {
-    sched::wake_ups woken;
+// A place may have become free since the caller looked.
+void nursery::begin_or_queue(child_block& fresh) noexcept {
+    fresh.detach_unstarted();
+    {
+        std::lock_guard guard(lock_);
+        ++children_;
+        if (free_places_ == 0) return queued_.push_back(fresh);
+        --free_places_;
+    }
+    fresh.launch(sched::fiber_block::start::enqueue);
+}
+
+nursery::admission nursery::try_take_place() noexcept {
+    if (!bounded_) return admission::place;
     std::lock_guard guard(lock_);
-    if (--children_ == 0) woken.take_all(joiner_);
+    if (free_places_ == 0) return admission::refused;
+    --free_places_;
+    return admission::place;
+}
+
+nursery::admission nursery::admit() {
+    lock_.lock();
+    if (free_places_ > 0) {
+        --free_places_;
+        lock_.unlock();
+        return admission::place;
+    }
+    if (sched::current_identity() != owner_) {
+        lock_.unlock();
+        return admission::queue;
+    }
+    // A canceller sets the flag and then takes the lock, so it finds this wait or is seen here.
+    bool given = false;
+    if (!cancelled()) {
+        const auto why =
+            sched::block(place_waiter_, lock_, {.what = "nursery::start", .on = this}, &given);
+        if (why == sched::wake_reason::cancelled) throw sennit::cancelled();
+        if (given && !cancelled()) return admission::place;
+    } else {
+        lock_.unlock();
+    }
+    if (given) give_place();
+    cut_short();
+    return admission::refused;
+}
+
+// A place that is free again. Under the lock. Returns the queued child that gets the place and that
+// the caller must launch after it has released the lock, if any.
+nursery::child_block* nursery::pass_place_on(sched::wake_ups& woken) noexcept {
+    if (sched::runnable* next = queued_.pop_front()) return static_cast<child_block*>(next);
+    if (const sched::claimed owner = sched::claim_first(place_waiter_)) {
+        *static_cast<bool*>(owner.entry->data) = true;
+        woken.add(owner);
+    } else {
+        ++free_places_;
+    }
+    return nullptr;
+}
+
+void nursery::give_place() noexcept {
+    child_block* next;
+    {
+        sched::wake_ups woken;
+        std::lock_guard guard(lock_);
+        next = pass_place_on(woken);
+    }
+    if (next) next->launch(sched::fiber_block::start::enqueue);
+}
+
+void nursery::child_ended() noexcept {
+    note_end(nullptr);
+}
+
+void nursery::keep_failed(child_block& ended) noexcept {
+    note_end(&ended);
+}
+
+// A child has ended. If no child is left, the nursery may be gone as soon as the lock is free. A
+// queued child that is launched here keeps the nursery alive until then.
+void nursery::note_end(child_block* failed) noexcept {
+    child_block* next = nullptr;
+    {
+        sched::wake_ups woken;
+        std::lock_guard guard(lock_);
+        if (failed) {
+            failed_.push_back(*failed);
+            ++failures_;
+        }
+        if (bounded_) next = pass_place_on(woken);
+        if (--children_ == 0) woken.take_all(joiner_);
+    }
+    if (next) next->launch(sched::fiber_block::start::enqueue);
 }
 
 void nursery::wait_for_children() noexcept {
@@ -55,8 +156,7 @@ void nursery::wait_for_children() noexcept {
 
 void nursery::join() {
     wait_for_children();
-    if (std::exception_ptr error = std::exchange(error_, nullptr))
-        std::rethrow_exception(std::move(error));
+    throw_error();
     const bool from_above = [&] {
         std::lock_guard guard(lock_); // another thread may cancel the nursery even now
         return cut_short_ && !by_ourselves_;
@@ -64,12 +164,44 @@ void nursery::join() {
     if (from_above) throw sennit::cancelled();
 }
 
+// Once all children have ended: throws the exceptions of the children, if any, and forgets them.
+void nursery::throw_error() {
+    if (std::exception_ptr error = std::exchange(error_, nullptr))
+        std::rethrow_exception(std::move(error));
+    if (failures_ == 0) return;
+    std::vector<std::exception_ptr> errors;
+    try {
+        errors.reserve(failures_);
+    } catch (...) {
+        drop_failed(); // the caller learns of the missing memory instead
+        throw;
+    }
+    for (sched::runnable* one = failed_.front(); one; one = failed_.after(*one))
+        errors.push_back(static_cast<child_block*>(one)->failure);
+    drop_failed();
+    throw exception_list(std::move(errors));
+}
+
+void nursery::drop_failed() noexcept {
+    failures_ = 0;
+    while (sched::runnable* one = failed_.pop_front()) {
+        auto* ended = static_cast<child_block*>(one);
+        ended->failure = nullptr;
+        ended->family = nullptr; // it was counted when it ended
+        ended->dispose();
+    }
+}
+
 void nursery::cut_short() noexcept {
     std::lock_guard guard(lock_);
     cut_short_ = true;
 }
 
-void nursery::record(std::exception_ptr error) noexcept {
+void nursery::record(child_block& failed, std::exception_ptr error) noexcept {
+    if (collects_) {
+        failed.failure = std::move(error);
+        return;
+    }
     {
         std::lock_guard guard(lock_);
         if (!error_) error_ = std::move(error);
@@ -89,8 +221,10 @@ void nursery::cancel_children() noexcept {
     scope_.cancel();
     std::stop_source source{std::nostopstate};
     {
+        sched::wake_ups woken;
         std::lock_guard guard(lock_);
         if (stop_source_) source = *stop_source_;
+        woken.take_all(place_waiter_); // it gets no place, and gives up
     }
     source.request_stop(); // runs callbacks, so outside the lock
 }
