@@ -168,57 +168,52 @@ private:
     friend detail::nursery_access;
 
     // A child's cancel scope lives in its block, and the block outlives the code that runs in it.
-    struct child_block : sched::fiber_block {
-        child_block(nursery& whose, const fiber_attributes* how, const sched::fiber_type& type,
-                    const void* made_at)
-            : fiber_block(detail::runtime_for(how), type, made_at), family(&whose),
-              scope(&whose.scope_) {
+    template <class F>
+    struct child final : sched::fiber_block {
+        template <class G>
+        child(nursery& family, const fiber_attributes* how, const void* made_at, G&& given)
+            : fiber_block(detail::runtime_for(how), type, made_at), owner(family),
+              scope(&family.scope_) {
             if (how && !how->plain()) detail::apply_to(*this, *how);
             self().scope = &scope;
             other_token = [](fiber_block& me) {
-                return static_cast<child_block&>(me).family->get_stop_token();
+                return static_cast<child&>(me).owner.get_stop_token();
             };
-        }
-        nursery* family; // null once the nursery has taken the exception of the ended child
-        sched::cancel_scope scope;
-        std::exception_ptr failure; // with collect_errors: the exception that ended the child
-    };
-
-    template <class F>
-    struct child final : child_block {
-        template <class G>
-        child(nursery& whose, const fiber_attributes* how, const void* made_at, G&& given)
-            : child_block(whose, how, type, made_at) {
             std::construct_at(std::addressof(function), std::forward<G>(given));
         }
         ~child() {}
         static void body(sched::fiber_block& block) noexcept {
             auto& me = static_cast<child&>(block);
-            me.family->run_child(me, [&me] {
+            me.owner.run_child([&me] {
                 if constexpr (std::invocable<F&>)
                     me.function();
                 else
-                    me.function(me.family->get_stop_token());
+                    me.function(me.owner.get_stop_token());
             });
             // The destructor runs as the child, because it may use the child's fiber_locals.
             std::destroy_at(std::addressof(me.function));
         }
         // The nursery may be destroyed as soon as child_ended has told it of the end. The block is
-        // therefore freed first. The block of a child whose exception is collected stays until the
-        // join, so that collecting allocates nothing.
+        // therefore freed first.
         static void destroy(sched::fiber_block* block) noexcept {
             auto* me = static_cast<child*>(block);
-            nursery* family = me->family;
-            if (me->failure) [[unlikely]]
-                return family->keep_failed(*me);
+            nursery& family = me->owner;
             me->~child();
             sched::give_memory(me, sizeof(child));
-            if (family) family->child_ended();
+            family.child_ended();
         }
         static constexpr sched::fiber_type type{&body, &destroy, &typeid(F)};
+        nursery& owner;
+        sched::cancel_scope scope;
         union {
             F function; // alive until the body has run
         };
+    };
+
+    // A place for the exception of a child, with collect_errors. Each start reserves one, so that a
+    // failure allocates nothing. There is one for each child that may still fail.
+    struct error_node : base::list_node {
+        std::exception_ptr error;
     };
 
     // The way in which a child enters a nursery with a limit.
@@ -231,12 +226,11 @@ private:
     template <class F>
     void start_from(const void* made_at, const fiber_attributes* how, F&& function) {
         if (cancelled()) return cut_short(); // otherwise join would not report it
-        if (bounded_) {
-            (void)start_as(admit(), made_at, how, std::forward<F>(function));
-            return;
+        if (plain_) [[likely]] {
+            auto* one = make_child(how, made_at, std::forward<F>(function));
+            return begin(*one, how ? how->policy : launch::enqueue);
         }
-        auto* one = make_child(how, made_at, std::forward<F>(function));
-        begin(*one, how ? how->policy : launch::enqueue);
+        (void)start_as(admit(), made_at, how, std::forward<F>(function));
     }
     template <class F>
     bool start_if_free(const void* made_at, const fiber_attributes* how, F&& function) {
@@ -250,16 +244,19 @@ private:
     bool start_as(admission as, const void* made_at, const fiber_attributes* how, F&& function) {
         if (as == admission::refused) return false;
         child<std::decay_t<F>>* one;
+        error_node* reserved = nullptr;
         try {
+            if (collects_) reserved = new error_node;
             one = make_child(how, made_at, std::forward<F>(function));
         } catch (...) {
+            delete reserved;
             if (as == admission::place) give_place();
             throw;
         }
         if (as == admission::place)
-            begin(*one, how ? how->policy : launch::enqueue);
+            begin(*one, how ? how->policy : launch::enqueue, reserved);
         else
-            begin_or_queue(*one);
+            begin_or_queue(*one, reserved);
         return true;
     }
 
@@ -278,38 +275,37 @@ private:
     }
 
     template <class Body>
-    void run_child(child_block& me, Body&& body) noexcept {
+    void run_child(Body&& body) noexcept {
         if (cancelled()) return cut_short();
         try {
             body();
         } catch (const sennit::cancelled&) {
             if (cancelled()) return cut_short();
             // user code threw `cancelled` itself: an error like any other
-            record(me, std::current_exception());
+            record(std::current_exception());
         } catch (...) {
-            record(me, std::current_exception());
+            record(std::current_exception());
         }
     }
-    void begin(sched::fiber_block& fresh, launch policy) noexcept;
-    void begin_or_queue(child_block& fresh) noexcept;
+    void begin(sched::fiber_block& fresh, launch policy, error_node* reserved = nullptr) noexcept;
+    void begin_or_queue(sched::fiber_block& fresh, error_node* reserved) noexcept;
+    void count_child(error_node* reserved) noexcept;
     void child_ended() noexcept;
-    void keep_failed(child_block& ended) noexcept;
-    void note_end(child_block* failed) noexcept;
-    void record(child_block& failed, std::exception_ptr error) noexcept;
+    void record(std::exception_ptr error) noexcept;
     void throw_error();
-    void drop_failed() noexcept;
+    void drop_errors() noexcept;
 
     admission admit();
     admission try_take_place() noexcept;
     void give_place() noexcept;
-    child_block* pass_place_on(sched::wake_ups& woken) noexcept;
+    sched::fiber_block* pass_place_on(sched::wake_ups& woken) noexcept;
     void cut_short() noexcept; // notes that a child did not start, or did not finish
     void cancel_children() noexcept;
     void wait_for_children() noexcept;
 
     sched::cancel_scope scope_;
     const int uncaught_at_start_;
-    const bool bounded_;
+    const bool plain_; // there is no limit, and errors are not collected
     const bool collects_;
     const void* const owner_;  // the identity of the strand that created the nursery
     base::spin_lock lock_;     // guards all members below
@@ -319,8 +315,10 @@ private:
     std::size_t free_places_;
     base::intrusive_queue<sched::runnable> queued_; // children that wait for a place
     sched::wait_list place_waiter_;                 // the owner; its entry's data is a bool: given
-    base::intrusive_queue<sched::runnable> failed_; // with collect_errors: ended children
-    std::size_t failures_ = 0;
+    base::intrusive_queue<error_node> reserved_;    // without exceptions
+    std::size_t reserved_count_ = 0;
+    base::intrusive_queue<error_node> errors_; // with exceptions, in order
+    std::size_t error_count_ = 0;
     std::exception_ptr error_;
     bool cut_short_ = false;    // a child did not start, or did not finish
     bool by_ourselves_ = false; // cancelled because of an error or a call of cancel

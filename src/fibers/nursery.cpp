@@ -13,7 +13,7 @@ nursery::nursery() : nursery(nursery_options{}) {}
 
 nursery::nursery(const nursery_options& how)
     : scope_(sched::current_scope()), uncaught_at_start_(std::uncaught_exceptions()),
-      bounded_(how.limit != SIZE_MAX), collects_(how.collect_errors),
+      plain_(how.limit == SIZE_MAX && !how.collect_errors), collects_(how.collect_errors),
       owner_(sched::current_identity()), free_places_(how.limit) {
     SENNIT_CHECK(how.limit > 0, "[SNT-080] a nursery was made with a limit of 0, so that no child "
                                 "could start; pass 1 or more, or leave the limit out");
@@ -28,16 +28,23 @@ nursery::~nursery() noexcept(false) {
         }
     }
     wait_for_children();
-    if (std::uncaught_exceptions() == uncaught_at_start_)
-        throw_error();
-    else
-        drop_failed();
+    if (std::uncaught_exceptions() == uncaught_at_start_) throw_error();
+    drop_errors();
 }
 
-void nursery::begin(sched::fiber_block& fresh, launch policy) noexcept {
+// Under the lock.
+inline void nursery::count_child(error_node* reserved) noexcept {
+    ++children_;
+    if (reserved) {
+        reserved_.push_back(*reserved);
+        ++reserved_count_;
+    }
+}
+
+void nursery::begin(sched::fiber_block& fresh, launch policy, error_node* reserved) noexcept {
     {
         std::lock_guard guard(lock_);
-        ++children_;
+        count_child(reserved);
     }
     fresh.detach_unstarted();
     fresh.launch(policy == launch::now ? sched::fiber_block::start::now
@@ -45,11 +52,11 @@ void nursery::begin(sched::fiber_block& fresh, launch policy) noexcept {
 }
 
 // A place may have become free since the caller looked.
-void nursery::begin_or_queue(child_block& fresh) noexcept {
+void nursery::begin_or_queue(sched::fiber_block& fresh, error_node* reserved) noexcept {
     fresh.detach_unstarted();
     {
         std::lock_guard guard(lock_);
-        ++children_;
+        count_child(reserved);
         if (free_places_ == 0) return queued_.push_back(fresh);
         --free_places_;
     }
@@ -57,7 +64,6 @@ void nursery::begin_or_queue(child_block& fresh) noexcept {
 }
 
 nursery::admission nursery::try_take_place() noexcept {
-    if (!bounded_) return admission::place;
     std::lock_guard guard(lock_);
     if (free_places_ == 0) return admission::refused;
     --free_places_;
@@ -92,8 +98,8 @@ nursery::admission nursery::admit() {
 
 // A place that is free again. Under the lock. Returns the queued child that gets the place and that
 // the caller must launch after it has released the lock, if any.
-nursery::child_block* nursery::pass_place_on(sched::wake_ups& woken) noexcept {
-    if (sched::runnable* next = queued_.pop_front()) return static_cast<child_block*>(next);
+sched::fiber_block* nursery::pass_place_on(sched::wake_ups& woken) noexcept {
+    if (sched::runnable* next = queued_.pop_front()) return static_cast<sched::fiber_block*>(next);
     if (const sched::claimed owner = sched::claim_first(place_waiter_)) {
         *static_cast<bool*>(owner.entry->data) = true;
         woken.add(owner);
@@ -104,7 +110,7 @@ nursery::child_block* nursery::pass_place_on(sched::wake_ups& woken) noexcept {
 }
 
 void nursery::give_place() noexcept {
-    child_block* next;
+    sched::fiber_block* next;
     {
         sched::wake_ups woken;
         std::lock_guard guard(lock_);
@@ -113,28 +119,22 @@ void nursery::give_place() noexcept {
     if (next) next->launch(sched::fiber_block::start::enqueue);
 }
 
+// If no child is left, the nursery may be gone as soon as the lock is free. A queued child that is
+// launched here keeps the nursery alive until then.
 void nursery::child_ended() noexcept {
-    note_end(nullptr);
-}
-
-void nursery::keep_failed(child_block& ended) noexcept {
-    note_end(&ended);
-}
-
-// A child has ended. If no child is left, the nursery may be gone as soon as the lock is free. A
-// queued child that is launched here keeps the nursery alive until then.
-void nursery::note_end(child_block* failed) noexcept {
-    child_block* next = nullptr;
+    sched::fiber_block* next = nullptr;
+    error_node* unused = nullptr;
     {
         sched::wake_ups woken;
         std::lock_guard guard(lock_);
-        if (failed) {
-            failed_.push_back(*failed);
-            ++failures_;
-        }
-        if (bounded_) next = pass_place_on(woken);
+        if (!plain_) next = pass_place_on(woken);
         if (--children_ == 0) woken.take_all(joiner_);
+        if (reserved_count_ > children_) { // this child did not fail, or an earlier one
+            unused = reserved_.pop_front();
+            --reserved_count_;
+        }
     }
+    delete unused;
     if (next) next->launch(sched::fiber_block::start::enqueue);
 }
 
@@ -168,28 +168,23 @@ void nursery::join() {
 void nursery::throw_error() {
     if (std::exception_ptr error = std::exchange(error_, nullptr))
         std::rethrow_exception(std::move(error));
-    if (failures_ == 0) return;
-    std::vector<std::exception_ptr> errors;
+    if (!collects_) return;
+    std::vector<std::exception_ptr> all;
     try {
-        errors.reserve(failures_);
+        all.reserve(error_count_);
     } catch (...) {
-        drop_failed(); // the caller learns of the missing memory instead
+        drop_errors(); // the caller learns of the missing memory instead
         throw;
     }
-    for (sched::runnable* one = failed_.front(); one; one = failed_.after(*one))
-        errors.push_back(static_cast<child_block*>(one)->failure);
-    drop_failed();
-    throw exception_list(std::move(errors));
+    for (error_node* one = errors_.front(); one; one = errors_.after(*one))
+        all.push_back(std::move(one->error));
+    drop_errors();
+    if (!all.empty()) throw exception_list(std::move(all));
 }
 
-void nursery::drop_failed() noexcept {
-    failures_ = 0;
-    while (sched::runnable* one = failed_.pop_front()) {
-        auto* ended = static_cast<child_block*>(one);
-        ended->failure = nullptr;
-        ended->family = nullptr; // it was counted when it ended
-        ended->dispose();
-    }
+void nursery::drop_errors() noexcept {
+    error_count_ = 0;
+    while (error_node* one = errors_.pop_front()) delete one;
 }
 
 void nursery::cut_short() noexcept {
@@ -197,13 +192,17 @@ void nursery::cut_short() noexcept {
     cut_short_ = true;
 }
 
-void nursery::record(child_block& failed, std::exception_ptr error) noexcept {
-    if (collects_) {
-        failed.failure = std::move(error);
-        return;
-    }
+void nursery::record(std::exception_ptr error) noexcept {
     {
         std::lock_guard guard(lock_);
+        if (collects_) {
+            error_node& place = *reserved_.pop_front();
+            --reserved_count_;
+            place.error = std::move(error);
+            errors_.push_back(place);
+            ++error_count_;
+            return;
+        }
         if (!error_) error_ = std::move(error);
     }
     cancel();

@@ -27,7 +27,8 @@ protected:
     sennit::runtime runtime{{.workers = GetParam()}};
 };
 INSTANTIATE_TEST_SUITE_P(workers, broadcast_on, testing::Values(1u, 2u, 3u, 8u));
-using watch_on = broadcast_on;
+class watch_on : public broadcast_on {};
+INSTANTIATE_TEST_SUITE_P(workers, watch_on, testing::Values(1u, 2u, 3u, 8u));
 
 template <class F>
 void until(F&& holds) {

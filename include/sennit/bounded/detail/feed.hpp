@@ -35,7 +35,7 @@ struct nursery_access {
         family.cancel();
         family.wait_for_children();
         family.error_ = nullptr;
-        family.drop_failed();
+        family.drop_errors();
     }
 };
 
