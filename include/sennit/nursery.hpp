@@ -226,7 +226,7 @@ private:
     template <class F>
     void start_from(const void* made_at, const fiber_attributes* how, F&& function) {
         if (cancelled()) return cut_short(); // otherwise join would not report it
-        if (plain_) [[likely]] {
+        if (simple_) [[likely]] {
             auto* one = make_child(how, made_at, std::forward<F>(function));
             return begin(*one, how ? how->policy : launch::enqueue);
         }
@@ -305,7 +305,7 @@ private:
 
     sched::cancel_scope scope_;
     const int uncaught_at_start_;
-    const bool plain_; // there is no limit, and errors are not collected
+    const bool simple_; // there is no limit, and errors are not collected
     const bool collects_;
     const void* const owner_;  // the identity of the strand that created the nursery
     base::spin_lock lock_;     // guards all members below

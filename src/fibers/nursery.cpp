@@ -13,7 +13,7 @@ nursery::nursery() : nursery(nursery_options{}) {}
 
 nursery::nursery(const nursery_options& how)
     : scope_(sched::current_scope()), uncaught_at_start_(std::uncaught_exceptions()),
-      plain_(how.limit == SIZE_MAX && !how.collect_errors), collects_(how.collect_errors),
+      simple_(how.limit == SIZE_MAX && !how.collect_errors), collects_(how.collect_errors),
       owner_(sched::current_identity()), free_places_(how.limit) {
     SENNIT_CHECK(how.limit > 0, "[SNT-080] a nursery was made with a limit of 0, so that no child "
                                 "could start; pass 1 or more, or leave the limit out");
@@ -127,7 +127,7 @@ void nursery::child_ended() noexcept {
     {
         sched::wake_ups woken;
         std::lock_guard guard(lock_);
-        if (!plain_) next = pass_place_on(woken);
+        if (!simple_) next = pass_place_on(woken);
         if (--children_ == 0) woken.take_all(joiner_);
         if (reserved_count_ > children_) { // this child did not fail, or an earlier one
             unused = reserved_.pop_front();

@@ -4,7 +4,6 @@
 #include "engine.hpp"
 #include "threads.hpp"
 
-#include "sennit/event.hpp"
 #include "sennit/nursery.hpp"
 
 #include <stdexcept>
@@ -72,15 +71,17 @@ SIM_SCENARIO_WITHIN(nursery, error_races_start_at_limit, .preemptions = 2, .stal
     sim::check(failed, "the join reports the error of the child");
 }
 
-// A child that never ends by itself holds the place; a cancel from outside ends the waiting start.
+// The child ends only when the start has returned, and a cancellation does not end its wait. So the
+// cancel itself must end the start, whether it waits or not yet.
 SIM_SCENARIO_WITHIN(nursery, cancel_races_start_at_limit, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
-    sennit::event never_set;
+    event start_returned;
     sennit::nursery family({.limit = 1});
-    family.start({.runtime = &*one}, [&] { never_set.wait(); });
+    family.start({.runtime = &*one}, [&] { start_returned.wait(); });
     sim::thread canceller([&] { family.cancel(); });
     bool ran = false;
     family.start({.runtime = &*one}, [&] { ran = true; });
+    start_returned.set();
     canceller.join();
     family.join();
     sim::check(!ran, "the place was never free");

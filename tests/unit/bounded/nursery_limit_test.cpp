@@ -228,6 +228,26 @@ TEST_P(nursery_limit, cancellation_from_above_ends_waiting_start) {
     });
 }
 
+TEST_P(nursery_limit, cancel_ends_waiting_start_although_children_run_on) {
+    runtime.run([] {
+        std::atomic<bool> full{false}, returned{false};
+        sennit::nursery jobs({.limit = 1});
+        jobs.start([&] {
+            full = true;
+            yield_until(returned); // no point of cancellation
+        });
+        sennit::fiber canceller([&] {
+            yield_until(full);
+            let_others_run();
+            jobs.cancel();
+        });
+        jobs.start([] { ADD_FAILURE(); });
+        returned = true;
+        canceller.join();
+        jobs.join();
+    });
+}
+
 TEST_P(nursery_limit, cancel_drops_queued_children) {
     auto token = std::make_shared<int>(1);
     runtime.run([&] {
