@@ -32,6 +32,20 @@ SIM_SCENARIO_WITHIN(nursery, queued_child_races_end_of_parent, .preemptions = 2,
     sim::check(count == 2, "both children have run, one after the other");
 }
 
+// Another thread finds no place and queues its child, while the place becomes free. The child must
+// not stay in the queue.
+SIM_SCENARIO_WITHIN(nursery, queued_child_of_other_thread_races_free_place, .preemptions = 2,
+                    .stale_reads = 0) {
+    engine one(1);
+    int count = 0;
+    sennit::nursery family({.limit = 1});
+    family.start({.runtime = &*one}, [&] { ++count; });
+    sim::thread other([&] { family.start({.runtime = &*one}, [&] { ++count; }); });
+    other.join();
+    family.join();
+    sim::check(count == 2, "both children have run");
+}
+
 // The start is cancelled while the place becomes free. The place is not lost: otherwise the last
 // start would wait for ever.
 SIM_SCENARIO_WITHIN(nursery, cancelled_start_races_free_place, .preemptions = 2, .stale_reads = 0) {
