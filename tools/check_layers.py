@@ -49,7 +49,9 @@ OPEN_OF_SYS = {"atfork", "single_threaded", "spin_lock"}
 # are the folder of src/ with its name.
 MODELS = {
     "actors": "actor catcher receiver",
-    "channel": "channel on_lock on_ready select waituntil",
+    "bounded": "as_completed backoff counter lease_pool map_concurrent race rate_limiter retry"
+    " single_flight ticker",
+    "channel": "broadcast channel on_lock on_ready select waituntil watch",
     "coroutine": "coroutine generator stackful_generator",
     "fibers": "active async blocking checkpoint checkpoints fiber fiber_local nursery this_fiber"
     " with_timeout",

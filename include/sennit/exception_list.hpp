@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// exception_list: the exceptions of several attempts, thrown when all of them have failed, for
-// example by wait_first_success. Its elements are the exceptions in the order of the attempts.
+// exception_list: the exceptions of several tasks. wait_first_success and `race` throw it when all
+// attempts have failed; its elements are then in the order of the attempts. A `nursery` with
+// collect_errors throws it when children have failed; its elements are then in the order of the
+// failures.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +21,7 @@ public:
         : errors_(std::move(errors)) {}
 
     const char* what() const noexcept override {
-        return "sennit: [SNT-227] all futures failed; the list holds the exception of each";
+        return "sennit: [SNT-227] tasks failed; the exception_list holds the exception of each";
     }
 
     std::size_t size() const noexcept { return errors_.size(); }

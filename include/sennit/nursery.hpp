@@ -6,8 +6,13 @@
 //     for (const url& u : urls) pages.start([&, u] { store(fetch(u)); });
 //     pages.join();                         // rethrows the first error, when all have ended
 //
+//     sennit::nursery downloads({.limit = 16});           // at most 16 children run at a time
+//     while (auto u = urls.pop()) downloads.start([u] { store(fetch(*u)); });
+//     downloads.join();
+//
 // Use it for tasks that must not outlive a block. For one fiber use `fiber`; for children that
-// compute and rarely block use `fork_join` or `scope`, which are cheaper.
+// compute and rarely block use `fork_join` or `scope`, which are cheaper. For the elements of a
+// range use `for_each_concurrent` and `map_concurrent`, which are bounded nurseries around a loop.
 //
 // Guarantees. All children have ended when `join` returns or throws, and when the nursery is
 // destroyed, however the block is left. The first exception of a child cancels the other children.
@@ -19,12 +24,18 @@
 // std::stop_callback knows threads, not fibers.
 // Nesting: a nursery that a child creates belongs to that child. A nursery created inside
 // with_timeout, or in a child of another nursery, is cancelled with it.
+// Limit. With `nursery_options::limit` at most that many children run at a time. `start` by the
+// owner, the fiber that created the nursery, waits for a free place. `start` by any other fiber or
+// thread never blocks: the child is queued, and starts when a place is free. So a child that starts
+// siblings at the limit causes no deadlock. Queued children come before a waiting owner, in the
+// order of their starts. A `start` that is cancelled, or that throws, gives its place back.
 // Destruction without join cancels the children and waits for them. The destructor then throws the
 // first error; it drops errors if the block is left by an exception.
 // Thread safety: any thread may call `start`, `cancel` and `cancelled` while the nursery lives and
 // is not yet joined; children may start siblings. Only the fiber that created the nursery may call
 // the other members.
-// Cost of a child: a fiber and an entry in the nursery's list of scopes, about 40 ns together.
+// Cost of a child: a fiber and an entry in the nursery's list of scopes, about 40 ns together. A
+// limit adds no lock. A `start` that waits costs a switch to another fiber and back.
 #pragma once
 
 #include "sennit/cancelled.hpp"
@@ -32,10 +43,12 @@
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/here.hpp"
 #include "sennit/detail/core/wait.hpp"
+#include "sennit/exception_list.hpp"
 #include "sennit/fiber.hpp"
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -48,17 +61,33 @@
 
 namespace sennit {
 
+namespace detail {
+struct nursery_access;
+}
+
+struct nursery_options {
+    // The most children that run at a time, at least 1. A child counts from its start to its end.
+    std::size_t limit = SIZE_MAX;
+    // True: an exception of a child does not cancel the other children. `join` throws an
+    // exception_list with the exceptions of all children that failed, in the order of the failures.
+    bool collect_errors = false;
+};
+
 class nursery {
 public:
-    // Creates a nursery without children, inside the scope of cancellation of the caller.
+    // Creates a nursery without children, inside the scope of cancellation of the caller. The first
+    // form has no limit. The second form ends the program with a message if the limit is 0.
     nursery();
+    explicit nursery(const nursery_options& how);
     ~nursery() noexcept(false);
     nursery(const nursery&) = delete;
     nursery& operator=(const nursery&) = delete;
 
-    // Calls `function()` in a new fiber, with a std::stop_token if the function takes one. Does not
-    // block. Does nothing once the nursery is cancelled. Throws std::bad_alloc and the exceptions
-    // of copying the function.
+    // Calls `function()` in a new fiber, with a std::stop_token if the function takes one. Does
+    // nothing once the nursery is cancelled. Blocks only in a nursery with a limit, while the owner
+    // waits for a free place; it then throws `cancelled` when an enclosing scope is cancelled.
+    // Throws std::bad_alloc and the exceptions of copying the function; the nursery is then
+    // unchanged. launch::now applies only if a place is free.
     template <class F>
         requires std::invocable<std::decay_t<F>&> ||
                  std::invocable<std::decay_t<F>&, std::stop_token>
@@ -70,6 +99,20 @@ public:
                  std::invocable<std::decay_t<F>&, std::stop_token>
     [[gnu::always_inline]] void start(const fiber_attributes& how, F&& function) {
         start_from(sched::here(), &how, std::forward<F>(function));
+    }
+    // Starts a child as `start` does if a place is free. Otherwise, and in a cancelled nursery, it
+    // returns false, and the function was not moved from. Never blocks. Throws like `start`.
+    template <class F>
+        requires std::invocable<std::decay_t<F>&> ||
+                 std::invocable<std::decay_t<F>&, std::stop_token>
+    [[gnu::always_inline, nodiscard]] bool try_start(F&& function) {
+        return start_if_free(sched::here(), nullptr, std::forward<F>(function));
+    }
+    template <class F>
+        requires std::invocable<std::decay_t<F>&> ||
+                 std::invocable<std::decay_t<F>&, std::stop_token>
+    [[gnu::always_inline, nodiscard]] bool try_start(const fiber_attributes& how, F&& function) {
+        return start_if_free(sched::here(), &how, std::forward<F>(function));
     }
     // Explains a call that the other overloads refuse.
     template <class F>
@@ -84,9 +127,21 @@ public:
         return start(std::forward<F>(function));
     }
 
+    template <class F>
+    base::refused_call try_start(F&&) {
+        static_assert(base::refused<F>,
+                      "sennit: nursery::try_start calls the function without arguments, or with a "
+                      "std::stop_token; capture other arguments in a lambda");
+        return {};
+    }
+    template <class F>
+    base::refused_call try_start(const fiber_attributes&, F&& function) {
+        return try_start(std::forward<F>(function));
+    }
+
     // Blocks until all children have ended, then reports how they ended:
     // * A child threw: `join` throws the first such exception, whether or not `cancel` was called
-    //   too.
+    //   too. With `collect_errors` it throws an exception_list of all of them.
     // * `cancel` was called and no child threw: `join` returns normally, although children were cut
     //   short or never started. `cancelled()` distinguishes this end from one in which every child
     //   has finished its work.
@@ -110,6 +165,8 @@ public:
     std::stop_token get_stop_token();
 
 private:
+    friend detail::nursery_access;
+
     // A child's cancel scope lives in its block, and the block outlives the code that runs in it.
     template <class F>
     struct child final : sched::fiber_block {
@@ -153,11 +210,54 @@ private:
         };
     };
 
+    // A place for the exception of a child, with collect_errors. Each start reserves one, so that a
+    // failure allocates nothing. There is one for each child that may still fail.
+    struct error_node : base::list_node {
+        std::exception_ptr error;
+    };
+
+    // The way in which a child enters a nursery with a limit.
+    enum class admission {
+        refused, // the nursery is cancelled, or no place is free and the caller does not wait
+        place,   // the caller has a place
+        queue,   // no place is free, and the child waits for one
+    };
+
     template <class F>
     void start_from(const void* made_at, const fiber_attributes* how, F&& function) {
         if (cancelled()) return cut_short(); // otherwise join would not report it
-        auto* one = make_child(how, made_at, std::forward<F>(function));
-        begin(*one, how ? how->policy : launch::enqueue);
+        if (simple_) [[likely]] {
+            auto* one = make_child(how, made_at, std::forward<F>(function));
+            return begin(*one, how ? how->policy : launch::enqueue);
+        }
+        (void)start_as(admit(), made_at, how, std::forward<F>(function));
+    }
+    template <class F>
+    bool start_if_free(const void* made_at, const fiber_attributes* how, F&& function) {
+        if (cancelled()) {
+            cut_short();
+            return false;
+        }
+        return start_as(try_take_place(), made_at, how, std::forward<F>(function));
+    }
+    template <class F>
+    bool start_as(admission as, const void* made_at, const fiber_attributes* how, F&& function) {
+        if (as == admission::refused) return false;
+        child<std::decay_t<F>>* one;
+        error_node* reserved = nullptr;
+        try {
+            if (collects_) reserved = new error_node;
+            one = make_child(how, made_at, std::forward<F>(function));
+        } catch (...) {
+            delete reserved;
+            if (as == admission::place) give_place();
+            throw;
+        }
+        if (as == admission::place)
+            begin(*one, how ? how->policy : launch::enqueue, reserved);
+        else
+            begin_or_queue(*one, reserved);
+        return true;
     }
 
     template <class F>
@@ -187,18 +287,38 @@ private:
             record(std::current_exception());
         }
     }
-    void begin(sched::fiber_block& fresh, launch policy) noexcept;
+    void begin(sched::fiber_block& fresh, launch policy, error_node* reserved = nullptr) noexcept;
+    void begin_or_queue(sched::fiber_block& fresh, error_node* reserved) noexcept;
+    void count_child(error_node* reserved) noexcept;
     void child_ended() noexcept;
     void record(std::exception_ptr error) noexcept;
+    void throw_error();
+    void drop_errors() noexcept;
+
+    admission admit();
+    admission try_take_place() noexcept;
+    void give_place() noexcept;
+    sched::fiber_block* pass_place_on(sched::wake_ups& woken) noexcept;
     void cut_short() noexcept; // notes that a child did not start, or did not finish
     void cancel_children() noexcept;
     void wait_for_children() noexcept;
 
     sched::cancel_scope scope_;
     const int uncaught_at_start_;
-    base::spin_lock lock_; // guards all members below
-    std::size_t children_ = 0;
+    const bool simple_; // there is no limit, and errors are not collected
+    const bool collects_;
+    const void* const owner_;  // the identity of the strand that created the nursery
+    base::spin_lock lock_;     // guards all members below
+    std::size_t children_ = 0; // started or queued, and not ended
     sched::wait_list joiner_;
+    // While a place is free, no child is queued and no owner waits.
+    std::size_t free_places_;
+    base::intrusive_queue<sched::runnable> queued_; // children that wait for a place
+    sched::wait_list place_waiter_;                 // the owner; its entry's data is a bool: given
+    base::intrusive_queue<error_node> reserved_;    // without exceptions
+    std::size_t reserved_count_ = 0;
+    base::intrusive_queue<error_node> errors_; // with exceptions, in order
+    std::size_t error_count_ = 0;
     std::exception_ptr error_;
     bool cut_short_ = false;    // a child did not start, or did not finish
     bool by_ourselves_ = false; // cancelled because of an error or a call of cancel

@@ -9,6 +9,9 @@
 //     // the first value
 //     page best = sennit::wait_first_success(std::move(attempts));
 //
+// They take work that runs already, and cancel none of it. `race` starts its functions itself, and
+// cancels and awaits the losers.
+//
 // The functions take future<T> objects, which are moved in. when_all and when_any also take
 // shared_future<T> objects, which are copied from lvalues. when_all and when_any never block, and
 // errors stay in their futures. The waits block as future::get does and are points of cancellation:

@@ -9,11 +9,8 @@
 // together, and a failure meanwhile begins the delay again.
 #include "sennit/actor/supervisor.hpp"
 
-#include "sennit/detail/core/random.hpp"
-
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace sennit {
 
@@ -61,11 +58,6 @@ std::uint64_t child_cell::restarts() const noexcept {
 
 namespace {
 
-double any_luck() noexcept {
-    constexpr std::uint32_t steps = 1u << 20;
-    return static_cast<double>(sched::random_below(steps)) / steps;
-}
-
 std::string text_of(const std::string& child, unsigned restarts) {
     std::string text = "sennit: [SNT-505] a supervisor gave up after more than " +
                        std::to_string(restarts) + " restarts within supervision::within";
@@ -78,17 +70,6 @@ std::string text_of(const std::string& child, unsigned restarts) {
 restarts_exceeded::restarts_exceeded(const std::string& child, unsigned restarts,
                                      std::exception_ptr cause)
     : std::runtime_error(text_of(child, restarts)), cause_(std::move(cause)) {}
-
-std::chrono::nanoseconds backoff::delay(unsigned nth, double luck) const noexcept {
-    using real = std::chrono::duration<double, std::nano>;
-    const double doubled =
-        std::ldexp(real(first).count(), static_cast<int>(std::min(nth, 1000u)) - 1);
-    const double whole = std::min(doubled, real(most).count());
-    // A little below the maximum of std::chrono::nanoseconds, which no double equals exactly.
-    constexpr double longest = 9.2e18;
-    const double rest = std::clamp(whole * (1 - jitter * luck), 0.0, longest);
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(rest));
-}
 
 supervisor::supervisor(const supervision& how, std::vector<any_child> children) : how_(how) {
     const struct backoff& waits = how.backoff;
@@ -214,7 +195,7 @@ void supervisor::failed(entry& one, std::exception_ptr error) {
         return end_all(std::make_exception_ptr(
             restarts_exceeded(one.cell->name(), how_.restarts, std::move(error))));
     if (now - one.started >= how_.within) one.failures = 0;
-    const auto delay = how_.backoff.delay(++one.failures, any_luck());
+    const auto delay = how_.backoff.random_delay(++one.failures);
     if (how_.strategy == strategy::one_for_one) {
         one.timer = tell_after(self(), delay, detail::restart_due{one.number});
         return;

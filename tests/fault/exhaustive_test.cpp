@@ -142,6 +142,8 @@ constexpr scenario scenarios[] = {
     {"futures", &faults::features::futures, true, false, false, true},
     {"all_and_any", &faults::features::all_and_any, true, false, false, true},
     {"a_nursery", &faults::features::a_nursery, true, false, false, true},
+    {"families", &faults::features::families, true, false, false, true},
+    {"shared_values", &faults::features::shared_values, true, false, false, true},
     {"timers", &faults::features::timers, false, false, false, true},
     {"actors", &faults::features::actors, true, false, false, true},
     {"bounded_actors", &faults::features::bounded_actors, true, false, false, true},

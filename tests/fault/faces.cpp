@@ -200,6 +200,46 @@ bool a_nursery() {
     return ran == 20;
 }
 
+bool families() {
+    const std::vector<int> input(10, 2);
+    int sum = 0;
+    for (const int n : sennit::map_concurrent(input, 2, [](int k) { return k; })) sum += n;
+    for (const int n :
+         sennit::as_completed(input, 2, [kept = text()](int k) { return k + (kept.size() != 40); }))
+        sum += n;
+    sum += sennit::race([] { return 1; }, [] { return 1; });
+    sennit::nursery collecting({.limit = 2, .collect_errors = true});
+    for (int i = 0; i < 3; ++i) collecting.start([] { throw 1; });
+    try {
+        collecting.join();
+        return false;
+    } catch (const sennit::exception_list& all) {
+        return sum == 41 && all.size() == 3;
+    }
+}
+
+bool shared_values() {
+    sennit::lease_pool<std::string> pool(&text);
+    std::size_t letters = pool.borrow()->size();
+    {
+        const auto one = pool.borrow(), two = pool.borrow();
+        letters += one->size() + two->size();
+    }
+    sennit::counter count;
+    count.add(3);
+    sennit::broadcast<std::string> news(2);
+    auto mine = news.subscribe();
+    news.publish(text());
+    letters += mine.pop()->size();
+    sennit::watch<std::string> state(text());
+    state.update([](const std::string& now) { return now + now; });
+    letters += state.get()->size();
+    sennit::single_flight<int, int> squares({.lifetime = 1h});
+    for (int i = 0; i < 4; ++i)
+        letters += static_cast<std::size_t>(squares.get(i % 2, [i] { return i; }));
+    return letters == 242 && count.value() == 3;
+}
+
 bool timers() {
     sennit::this_fiber::sleep_for(10us);
     sennit::event never;

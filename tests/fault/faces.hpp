@@ -17,6 +17,8 @@ bool selects();
 bool futures();
 bool all_and_any();
 bool a_nursery();
+bool families();
+bool shared_values();
 bool timers();
 bool actors();
 bool bounded_actors();

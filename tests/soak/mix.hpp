@@ -32,6 +32,7 @@ std::span<const program>
 limits_channel_programs(); // mix_limits_channels.cpp: of channels, select and waituntil
 std::span<const program>
 limits_end_programs(); // mix_limits_ends.cpp: objects that end as early as they may
+std::span<const program> families_programs();   // mix_families.cpp: families with a limit
 std::span<const program> actors_programs();     // mix_actors.cpp
 std::span<const program> monitors_programs();   // mix_monitors.cpp
 std::span<const program> acceptance_programs(); // mix_acceptance.cpp: waitfor, active objects

@@ -256,7 +256,7 @@ consteval void check_sendable() {
                   "sennit: a message must be movable without exceptions");
     static_assert(!struct_refers<M>(),
                   "sennit: a field of the message is a reference, a view or a raw pointer; send "
-                  "what it refers to, or allow the field's type by name with sennit::allow_share");
+                  "the object itself, or allow the field's type by name with sennit::allow_share");
     static_assert(
         !refers<typename reply_type<M>::type>(),
         "sennit: the message's `reply` is a view or a raw pointer, or a field of it is; answer "

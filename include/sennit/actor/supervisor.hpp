@@ -32,6 +32,7 @@
 #include "sennit/actor.hpp"
 #include "sennit/actor/actor_timer.hpp"
 #include "sennit/actor/child.hpp"
+#include "sennit/backoff.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -53,19 +54,8 @@ enum class strategy : unsigned char {
     rest_for_one, // the children that were named after it
 };
 
-// The delay of a restart: `first`, after the next failure twice that, and so on, but at most
-// `most`. A child that has lived for supervision::within begins with `first` again. Each delay
-// leaves out a random part, up to the fraction `jitter`, so that children that failed together do
-// not restart together.
-struct backoff {
-    std::chrono::nanoseconds first{0};
-    std::chrono::nanoseconds most = std::chrono::seconds(30);
-    double jitter = 0; // 0 to 1
-
-    // The delay before restart number `nth` (from 1) in a row; `luck`: from 0 to 1.
-    std::chrono::nanoseconds delay(unsigned nth, double luck) const noexcept;
-};
-
+// The delay of a restart is that of `backoff` (sennit/backoff.hpp), where the attempts are the
+// restarts of a child. A child that has lived for supervision::within begins with `first` again.
 struct supervision {
     enum strategy strategy = strategy::one_for_one;
     unsigned restarts = 3; // the most restarts in any span of the length `within`

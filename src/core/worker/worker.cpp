@@ -35,7 +35,10 @@
 #include "sys/mutant.hpp"
 #include "sys/return_thunk.hpp"
 #include "sys/stack_overflow.hpp"
+#include "sys/topology.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -471,6 +474,16 @@ runtime_core* current_runtime() noexcept {
 const void* current_context() noexcept {
     worker* me = this_worker();
     return me ? &me->self() : nullptr;
+}
+
+unsigned current_shard() noexcept {
+    worker* me = this_worker();
+    return me ? me->affinity() : 0;
+}
+
+unsigned shard_count() noexcept {
+    static const unsigned count = std::clamp(std::bit_ceil(sys::usable_cpus()), 8u, 64u);
+    return count;
 }
 
 std::uint16_t affinity_of_worker(runtime_core& where, unsigned worker) {

@@ -45,6 +45,14 @@ inline bool on_worker() noexcept {
 std::uint16_t affinity_of_worker(runtime_core& where, unsigned worker);
 std::uint16_t affinity_here(runtime_core& where) noexcept;
 
+// A small number for the choice among the parts of a sharded object: two workers of one runtime
+// have different numbers from 1 up, and all threads that are not workers have 0. Take it modulo the
+// number of parts. It says nothing about the next instruction, since the caller may migrate.
+[[gnu::noinline]] unsigned current_shard() noexcept;
+// The number of parts that sharded objects of this process have: a power of two, from 8 to 64, and
+// at least the number of processors, if that is not above 64.
+unsigned shard_count() noexcept;
+
 // Makes `what` ready in arrival order: on the calling worker's own queue if the worker belongs to
 // `where`, otherwise on the runtime's injector. Wakes a sleeping worker. Thread-safe, never blocks,
 // never allocates.
