@@ -5,6 +5,8 @@
 The tool needs clang-format-19, and is skipped without it.
 """
 
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -22,15 +24,15 @@ def main():
     if "--fix" in sys.argv[1:]:
         subprocess.run([TOOL, "-i", *map(str, paths)], check=True)
         return
-    wrong = []
-    for path in paths:
-        formatted = subprocess.run(
-            [TOOL, str(path)], capture_output=True, text=True, check=True
-        ).stdout
-        if formatted != path.read_text():
-            wrong.append(
-                f"{path.relative_to(policy.ROOT)}: not formatted (tools/check_format.py --fix)"
-            )
+    # One process for all files: the start of a process takes ten times as long as a file.
+    done = subprocess.run(
+        [TOOL, "--dry-run", "-Werror", *map(str, paths)], capture_output=True, text=True
+    )
+    places = re.findall(r"^(.*?):\d+:\d+: error: .*clang-format", done.stderr, re.MULTILINE)
+    if done.returncode != 0 and not places:
+        sys.exit(f"check_format: {TOOL} failed:\n{done.stderr}")
+    names = dict.fromkeys(pathlib.Path(name).relative_to(policy.ROOT) for name in places)
+    wrong = [f"{name}: not formatted (tools/check_format.py --fix)" for name in names]
     policy.finish("check_format", wrong, len(paths))
 
 

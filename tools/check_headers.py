@@ -4,7 +4,8 @@
 
 Every C++ file starts with the licence line. Every header has `#pragma once`. A public header opens
 with a comment that names its purpose. The compiler is $CXX, or g++. The tool leaves a header that
-a source includes first to the build, which compiles each source by itself (preset release-gcc).
+a source includes first to the build, which compiles each source by itself (preset release-gcc). A
+header that another header includes first is compiled alone with that one.
 """
 
 import concurrent.futures
@@ -54,17 +55,39 @@ def check_alone(root, header, compiler):
     )
 
 
-def compiled_first(root):
-    """The public headers that a source includes before any other header, as the source writes
-    them.
+FIRST = re.compile(r'^#include [<"](.*?)[>"]', re.MULTILINE)
+
+
+def first_include(path):
+    """The header that a file includes before any other, as the file writes it; None if there is no
+    such header, or if a condition stands before the #include.
     """
-    include = re.compile(r'^#include [<"](.*?)[>"]', re.MULTILINE)
-    firsts = (
-        include.search(policy.without_comments(path.read_text()))
-        for path in policy.files(root, "src")
-        if path.suffix == ".cpp"
-    )
-    return {found.group(1) for found in firsts if found}
+    text = policy.without_comments(path.read_text())
+    found = FIRST.search(text)
+    return found[1] if found and "#if" not in text[: found.start()] else None
+
+
+def to_compile(root):
+    """The public headers that neither the build nor the check of another header compiles before any
+    other text, as an #include writes them.
+    """
+    first = {
+        path.relative_to(root / "include").as_posix(): first_include(path)
+        for path in policy.files(root, "include")
+    }
+    sources = [first_include(path) for path in policy.files(root, "src") if path.suffix == ".cpp"]
+    left = dict.fromkeys(first)
+    # First the headers that no header includes first, so that headers in a circle come last.
+    by_sources = [name for name in sources if name in first]
+    alone = [name for name in first if name not in first.values()]
+    chosen = []
+    for name in [*by_sources, *alone, *first]:
+        if name in left and name not in by_sources:
+            chosen.append(name)
+        while name in left:
+            del left[name]
+            name = first[name]
+    return chosen
 
 
 def check(root, compiler):
@@ -72,12 +95,7 @@ def check(root, compiler):
     findings = []
     for path in paths:
         findings += check_head(path.relative_to(root).as_posix(), path.read_text())
-    built = compiled_first(root)
-    headers = [
-        path
-        for path in policy.files(root, "include")
-        if path.relative_to(root / "include").as_posix() not in built
-    ]
+    headers = [root / "include" / name for name in to_compile(root)]
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         findings += filter(
             None, pool.map(lambda header: check_alone(root, header, compiler), headers)

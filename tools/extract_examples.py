@@ -5,23 +5,44 @@
     extract_examples.py --into FOLDER PAGE.md...
 
 A program is a fenced ```cpp block whose line before the fence (blank lines aside) is
-`<!-- run -->`. Each program becomes FOLDER/PAGE_N.cpp with a #line directive, so that a compiler's
-message names the page. A fenced ```text block whose line before the fence is `<!-- prints -->` is
-the output of the program before it. The output becomes FOLDER/PAGE_N.txt, which the test compares
-with the output of the program (tests/docs/check_output.py).
+`<!-- run -->`. A ```cpp block after the line `<!-- continues -->` is a further part of the program
+before it. Each part has at most 25 lines. Each program becomes FOLDER/PAGE_N.cpp with a #line
+directive for each part, so that a compiler's message names the page. A fenced ```text block whose
+line before the fence is `<!-- prints -->` is the output of the program before it. The output
+becomes FOLDER/PAGE_N.txt, which the test compares with the output of the program
+(tests/docs/check_output.py).
+
+Each program includes <sennit/sennit.hpp>, because the tests compile that header once for all
+programs, which would hide that a program forgets it.
 
 The tool does not write a file again whose text has not changed, and removes a file whose block is
 gone. It prints the path of each program.
 """
 
 import argparse
+import dataclasses
 import pathlib
 import re
 import sys
 
 MARK = "<!-- run -->"
+CONTINUES = "<!-- continues -->"
 PRINTS = "<!-- prints -->"
-FENCES = {MARK: re.compile(r"```\s*(cpp|c\+\+)\s*"), PRINTS: re.compile(r"```\s*text\s*")}
+CPP = re.compile(r"```\s*(cpp|c\+\+)\s*")
+FENCES = {MARK: CPP, CONTINUES: CPP, PRINTS: re.compile(r"```\s*text\s*")}
+LINES_OF_A_PART = 25
+HEADER = "#include <sennit/sennit.hpp>"
+
+
+@dataclasses.dataclass
+class Example:
+    """A program of a page: its parts, each with the number of its first line, and its output."""
+
+    parts: list[tuple[int, str]]
+    output: str | None = None
+
+    def source(self, page):
+        return "".join(f'#line {start} "{page}"\n{part}' for start, part in self.parts)
 
 
 def blocks(text):
@@ -46,24 +67,27 @@ def blocks(text):
         raise ValueError(f"the last {mark} has no finished block")
 
 
-def programs(text):
-    """Yields (number of the first line, program) for each program of a page."""
-    return ((start, block) for start, block, _ in examples(text))
-
-
 def examples(text):
-    """Yields (number of the first line, program, expected output or None) for each program of a
-    page.
-    """
+    """The programs of a page."""
     found = []
     for mark, start, block in blocks(text):
-        if mark == MARK:
-            found.append((start, block, None))
-        elif not found or found[-1][2] is not None:
-            raise ValueError(f"line {start}: no program stands before this output")
+        if mark != MARK and (not found or found[-1].output is not None):
+            raise ValueError(f"line {start}: no program stands before this block")
+        if mark == PRINTS:
+            found[-1].output = block
+            continue
+        if (lines := block.count("\n")) > LINES_OF_A_PART:
+            raise ValueError(
+                f"line {start}: the block has {lines} lines, and {LINES_OF_A_PART} is the most;"
+                f" shorten it, or show it in two blocks, the second one after {CONTINUES}"
+            )
+        if mark == CONTINUES:
+            found[-1].parts.append((start, block))
+        elif HEADER not in block.splitlines():
+            raise ValueError(f"line {start}: the program lacks the line {HEADER}")
         else:
-            found[-1] = (*found[-1][:2], block)
-    return iter(found)
+            found.append(Example([(start, block)]))
+    return found
 
 
 def write_if_changed(path, text):
@@ -78,16 +102,20 @@ def extract(pages, folder):
     folder.mkdir(parents=True, exist_ok=True)
     written, outputs = [], []
     for page in pages:
-        for index, (line, program, output) in enumerate(examples(page.read_text()), 1):
+        try:
+            found = examples(page.read_text())
+        except ValueError as error:
+            raise ValueError(f"{page}: {error}") from None
+        for index, example in enumerate(found, 1):
             name = re.sub(r"\W", "_", page.stem.lower())
             path = folder / f"{name}_{index}.cpp"
             if path in written:
                 raise ValueError(f"{page}: another page has the same name")
-            write_if_changed(path, f'#line {line} "{page}"\n{program}')
+            write_if_changed(path, example.source(page))
             written.append(path)
-            if output is not None:
+            if example.output is not None:
                 outputs.append(path.with_suffix(".txt"))
-                write_if_changed(outputs[-1], output)
+                write_if_changed(outputs[-1], example.output)
     for stale in {*folder.glob("*.cpp"), *folder.glob("*.txt")} - {*written, *outputs}:
         stale.unlink()
     return written

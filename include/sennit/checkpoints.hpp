@@ -24,6 +24,7 @@
 #pragma once
 
 #include "sennit/checkpoint.hpp"
+#include "sennit/detail/base/refused.hpp"
 
 #include <chrono>
 #include <concepts>
@@ -108,6 +109,13 @@ template <std::ranges::viewable_range Range>
 auto checkpointed(Range&& range, std::chrono::nanoseconds slice = checkpoints::usual_slice) {
     return checkpointed_view<std::views::all_t<Range>>(std::views::all(std::forward<Range>(range)),
                                                        slice);
+}
+// Explains a call that the overload above refuses.
+template <class Range>
+base::refused_call checkpointed(Range&&, std::chrono::nanoseconds = checkpoints::usual_slice) {
+    static_assert(base::refused<Range>,
+                  "sennit: checkpointed takes a range, which is a variable or can be moved");
+    return {};
 }
 
 } // namespace sennit

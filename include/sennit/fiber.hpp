@@ -21,6 +21,7 @@
 // needs a stack: see runtime_options::stack_size.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/base/result.hpp"
 #include "sennit/detail/core/deadline.hpp"
 #include "sennit/detail/core/fiber_block.hpp"
@@ -202,6 +203,17 @@ void change_properties(sched::fiber_block* block, F& change) {
         &what);
 }
 
+// Explains a refused change of properties.
+template <class P, class F>
+base::refused_call refuse_change_of_properties() {
+    static_assert(std::derived_from<P, fiber_properties> || base::refused<P>,
+                  "sennit: change_properties<P> needs a class P that derives from "
+                  "sennit::fiber_properties");
+    static_assert(!std::derived_from<P, fiber_properties> || base::refused<P>,
+                  "sennit: change_properties<P> calls the function with a P&");
+    return {};
+}
+
 inline void set_priority(sched::fiber_block* block, int priority) {
     auto change = [priority](fiber_properties& own) { own.priority = priority; };
     change_properties<fiber_properties>(block, change);
@@ -347,6 +359,11 @@ public:
         requires std::derived_from<P, fiber_properties> && std::invocable<F&, P&>
     void change_properties(F&& change) {
         detail::change_properties<P>(block_, change);
+    }
+    // Explains a call that the overload above refuses.
+    template <class P, class F>
+    base::refused_call change_properties(F&&) {
+        return detail::refuse_change_of_properties<P, F>();
     }
 
     // Access the stop state as in std::jthread, also after the fiber was joined or detached. An

@@ -207,6 +207,15 @@ detail::clause_with<> accept(M&... monitors) noexcept {
              .member = &detail::key_of_member<Member>,
              .of = detail::monitor_set(monitors...)}};
 }
+// Explains a call that the overload above refuses.
+template <auto Member, class... M>
+base::refused_call accept(M&...) noexcept {
+    static_assert((std::derived_from<M, monitor> && ...) || base::refused<M...>,
+                  "sennit: accept takes objects whose classes derive from sennit::monitor");
+    static_assert(!(std::derived_from<M, monitor> && ...) || base::refused<M...>,
+                  "sennit: accept takes from 1 to 8 monitors");
+    return {};
+}
 // Accepts the destruction of the monitor. waitfor then returns immediately, and the destructor
 // continues when the caller has left.
 inline detail::clause_with<> accept_destructor(monitor& mine) noexcept {
@@ -245,6 +254,14 @@ std::size_t waitfor(Clauses&&... clauses) {
     std::size_t i = 0;
     ((chosen == i++ ? void(clauses.function()) : void(0)), ...);
     return chosen;
+}
+// Explains a call that the overload above refuses.
+template <class... Clauses>
+base::refused_call waitfor(Clauses&&...) {
+    static_assert(base::refused<Clauses...>,
+                  "sennit: waitfor takes clauses: accept<&T::member>(object), "
+                  "accept_destructor(object), timeout(duration) and or_else()");
+    return {};
 }
 
 } // namespace sennit

@@ -23,6 +23,7 @@
 // Cost: the object's own lock, taken once; no allocation.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/event.hpp"
 #include "sennit/mutex.hpp"
 #include "sennit/select.hpp"
@@ -33,6 +34,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 namespace sennit {
@@ -138,6 +140,18 @@ template <std::invocable F>
 detail::on_lock_case<F> on_lock(mutex& wanted, F function) {
     return {wanted, std::move(function)};
 }
+// Explains a call that the overload above refuses.
+template <class M, class F>
+    requires(!(std::is_convertible_v<M&, mutex&> && std::invocable<F>))
+base::refused_call on_lock(M&, F) {
+    static_assert(std::is_convertible_v<M&, mutex&> || base::refused<M>,
+                  "sennit: on_lock takes a sennit::mutex or a sennit::timed_mutex; other locks "
+                  "cannot be one of several clauses");
+    static_assert(!std::is_convertible_v<M&, mutex&> || base::refused<M>,
+                  "sennit: on_lock calls the function without arguments; capture other values in a "
+                  "lambda");
+    return {};
+}
 
 // A case that takes a token, which the caller must release later.
 template <std::ptrdiff_t Most, std::invocable F>
@@ -145,11 +159,25 @@ detail::calling_case<detail::acquire_case, F> on_acquire(counting_semaphore<Most
                                                          F function) {
     return {detail::semaphore_access::core(from), std::move(function)};
 }
+// Explains a call that the overload above refuses.
+template <std::ptrdiff_t Most, class F>
+base::refused_call on_acquire(counting_semaphore<Most>&, F) {
+    static_assert(base::refused<F>, "sennit: on_acquire calls the function without arguments; "
+                                    "capture other values in a lambda");
+    return {};
+}
 
 // A case that happens when the event is set; it clears an auto_reset event.
 template <std::invocable F>
 detail::calling_case<detail::event_case, F> on_set(event& awaited, F function) {
     return {awaited, std::move(function)};
+}
+// Explains a call that the overload above refuses.
+template <class F>
+base::refused_call on_set(event&, F) {
+    static_assert(base::refused<F>, "sennit: on_set calls the function without arguments; capture "
+                                    "other values in a lambda");
+    return {};
 }
 
 } // namespace sennit

@@ -16,6 +16,7 @@
 // taken once.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/future.hpp"
 #include "sennit/select.hpp"
 
@@ -60,6 +61,26 @@ template <class T, class F>
 detail::ready_case<const shared_future<T>, F> on_ready(const shared_future<T>& awaited,
                                                        F function) {
     return {awaited, std::move(function)};
+}
+// Explains a call that the overloads above refuse.
+template <class T, class F>
+base::refused_call on_ready(future<T>&, F) {
+    static_assert(base::refused<F>,
+                  "sennit: on_ready calls the function with the future, or without arguments");
+    return {};
+}
+template <class T, class F>
+base::refused_call on_ready(const shared_future<T>&, F) {
+    static_assert(base::refused<F>,
+                  "sennit: on_ready calls the function with the future, or without arguments");
+    return {};
+}
+template <class Future, class F>
+base::refused_call on_ready(const Future&, F) {
+    static_assert(base::refused<Future>,
+                  "sennit: on_ready takes a variable of type sennit::future or "
+                  "sennit::shared_future, which lives until the wait has ended");
+    return {};
 }
 
 } // namespace sennit

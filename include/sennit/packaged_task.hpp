@@ -11,6 +11,7 @@
 // future. Not provided: make_ready_at_thread_exit.
 #pragma once
 
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/promise.hpp"
 
 #include <cstddef>
@@ -36,6 +37,15 @@ public:
                  std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
     explicit packaged_task(F&& function)
         : function_(new held<std::decay_t<F>>(std::forward<F>(function))) {}
+    // Explains a function that the constructor above refuses.
+    template <class F>
+        requires(!std::is_same_v<std::remove_cvref_t<F>, packaged_task> &&
+                 !std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
+    explicit packaged_task(F&&) {
+        static_assert(base::refused<F>,
+                      "sennit: packaged_task<R(Arguments...)> calls the function with these "
+                      "arguments, and the result must convert to R");
+    }
 
     packaged_task(packaged_task&&) noexcept = default;
     packaged_task& operator=(packaged_task&&) noexcept = default;

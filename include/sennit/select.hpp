@@ -22,6 +22,7 @@
 #pragma once
 
 #include "sennit/channel.hpp"
+#include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/deadline.hpp"
 #include "sennit/detail/core/now.hpp"
 #include "sennit/detail/core/wait.hpp"
@@ -235,7 +236,7 @@ template <class F>
 class time_case : public select_case {
     static_assert(std::invocable<F&>,
                   "sennit: the function of `after` and `at` takes no arguments; "
-                  "capture what it needs in a lambda");
+                  "capture other values in a lambda");
 
 public:
     time_case(std::int64_t deadline_ns, F function)
@@ -313,6 +314,12 @@ private:
     F function_;
 };
 
+// True for a channel that is not const, and for a class that derives from one.
+template <class T>
+void accept_channel(channel<T>&);
+template <class C>
+concept is_channel = requires(std::remove_reference_t<C>& object) { accept_channel(object); };
+
 } // namespace detail
 
 // A case that pops a value from the channel and calls `function` with it. It calls `closed()` when
@@ -322,6 +329,24 @@ template <class T, class F, class C = detail::ignore_end>
 detail::on_pop_case<T, F, C> on_pop(channel<T>& from, F function, C closed = {}) {
     return {from, std::move(function), std::move(closed)};
 }
+// Explains a call that the overload above refuses.
+template <class T, class F, class C = detail::ignore_end>
+base::refused_call on_pop(channel<T>&, F, C = {}) {
+    static_assert(std::invocable<F&, T> || base::refused<F>,
+                  "sennit: on_pop calls the function with the value; give the function one "
+                  "parameter of the channel's type");
+    static_assert(!std::invocable<F&, T> || base::refused<F>,
+                  "sennit: on_pop calls the function for the end of the channel without arguments; "
+                  "capture other values in a lambda");
+    return {};
+}
+template <class From, class... Rest>
+    requires(!detail::is_channel<From>)
+base::refused_call on_pop(From&&, Rest&&...) {
+    static_assert(base::refused<From>,
+                  "sennit: on_pop takes a sennit::channel, and a function for its value");
+    return {};
+}
 
 // A case that pushes the value into the channel and calls `function`. It calls `closed()` when the
 // channel is closed. The value is lost when another case happens.
@@ -330,6 +355,21 @@ template <class T, class F, class C = detail::ignore_end>
 detail::on_push_case<T, F, C> on_push(channel<T>& to, std::type_identity_t<T> value, F function,
                                       C closed = {}) {
     return {to, std::move(value), std::move(function), std::move(closed)};
+}
+// Explains a call that the overload above refuses.
+template <class T, class F, class C = detail::ignore_end>
+base::refused_call on_push(channel<T>&, std::type_identity_t<T>, F, C = {}) {
+    static_assert(base::refused<T>,
+                  "sennit: on_push calls its functions without arguments; capture other "
+                  "values in a lambda");
+    return {};
+}
+template <class To, class... Rest>
+    requires(!detail::is_channel<To>)
+base::refused_call on_push(To&&, Rest&&...) {
+    static_assert(base::refused<To>,
+                  "sennit: on_push takes a sennit::channel, a value for it, and a function");
+    return {};
 }
 
 // A case that happens after `duration`, counted from this call.
@@ -375,6 +415,14 @@ std::size_t select(Cases&&... cases) {
                   "sennit: select takes from 1 to 64 cases");
     const std::array<detail::select_case*, sizeof...(Cases)> all{&cases...};
     return detail::run_select(all);
+}
+// Explains a call that the overload above refuses.
+template <class... Cases>
+base::refused_call select(Cases&&...) {
+    static_assert(base::refused<Cases...>,
+                  "sennit: select takes cases such as on_pop(channel, function), "
+                  "after(duration, function) and otherwise(function)");
+    return {};
 }
 
 } // namespace sennit

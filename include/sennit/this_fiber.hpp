@@ -48,6 +48,11 @@ template <class P, class F>
 void change_properties(F&& change) {
     sennit::detail::change_properties<P>(sched::fiber_block::current(), change);
 }
+// Explains a call that the overload above refuses.
+template <class P, class F>
+base::refused_call change_properties(F&&) {
+    return sennit::detail::refuse_change_of_properties<P, F>();
+}
 inline void set_priority(int priority) {
     sennit::detail::set_priority(sched::fiber_block::current(), priority);
 }

@@ -35,7 +35,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # The sources that a user's build needs.
 COPIED = ("CMakeLists.txt", "LICENSE", "cmake", "include", "src", "tools")
 FASTER = """set(CMAKE_UNITY_BUILD ON)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 set(CMAKE_CXX_FLAGS_RELEASE "-O0" CACHE STRING "")
 """
 
@@ -74,7 +74,7 @@ class Check:
             f"-DCMAKE_CXX_COMPILER={args.compiler}",
             "-DCMAKE_BUILD_TYPE=Release",
             "-DCMAKE_UNITY_BUILD=ON",
-            "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16",
+            "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0",
         ]
 
     def library_folder(self, prefix):

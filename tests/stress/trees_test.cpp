@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random trees of every public interface, with waits, yields and exceptions in them. No result may
 // be lost.
+#include "random_test.hpp"
+
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -13,6 +15,8 @@
 #include <string>
 
 namespace {
+
+using namespace std::chrono_literals;
 
 std::atomic<long> alive{0};
 struct probe {
@@ -100,7 +104,7 @@ long tree(unsigned seed, int depth) {
 }
 
 TEST(stress, random_trees_lose_nothing) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(8);
+    const auto end = std::chrono::steady_clock::now() + test_duration(8s);
     unsigned seed =
         static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
     std::cout << "seed " << seed << '\n';

@@ -296,6 +296,23 @@ class Headers(Tree):
             1,
         )
 
+    def test_header_that_another_one_includes_first_is_compiled_with_that_one(self):
+        bad = self.good + "inline std::vector<int> a;\n"
+        self.write("include/sennit/b.hpp", self.good + "#include <sennit/a.hpp>\n")
+        (finding,) = self.findings("include/sennit/a.hpp", bad)
+        self.assertIn("include/sennit/b.hpp", finding)
+        self.assertIn("vector", finding)
+        self.write(
+            "include/sennit/b.hpp", self.good + "#include <vector>\n#include <sennit/a.hpp>\n"
+        )
+        (finding,) = self.findings("include/sennit/a.hpp", bad)
+        self.assertIn("include/sennit/a.hpp", finding)
+
+    def test_headers_in_a_circle_are_compiled(self):
+        self.write("include/sennit/b.hpp", self.good + "#include <sennit/a.hpp>\n")
+        bad = self.good + "#include <sennit/b.hpp>\ninline std::vector<int> a;\n"
+        self.assertEqual(len(self.findings("include/sennit/a.hpp", bad)), 1)
+
 
 class Text(unittest.TestCase):
     def test_forbidden_text_is_found(self):

@@ -10,18 +10,41 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import extract_examples  # noqa: E402
 
-RUN = extract_examples.MARK
+RUN, CONTINUES = extract_examples.MARK, extract_examples.CONTINUES
+HEADER = extract_examples.HEADER
 
 
 class Programs(unittest.TestCase):
     def programs(self, text):
-        return list(extract_examples.programs(text))
+        return [example.parts for example in extract_examples.examples(text)]
 
     def test_only_marked_blocks_are_programs(self):
         self.assertEqual(
-            self.programs(f"```cpp\nno\n```\n{RUN}\n\n```cpp\nyes\n```\n```cpp\nno\n```\n"),
-            [(7, "yes\n")],
+            self.programs(
+                f"```cpp\nno\n```\n{RUN}\n\n```cpp\n{HEADER}\n```\n```cpp\nno\n```\n"
+            ),
+            [[(7, f"{HEADER}\n")]],
         )
+
+    def test_a_program_may_have_several_parts(self):
+        page = f"{RUN}\n```cpp\n{HEADER}\n```\nText.\n{CONTINUES}\n```cpp\nint b;\n```\n"
+        self.assertEqual(self.programs(page), [[(3, f"{HEADER}\n"), (8, "int b;\n")]])
+        (example,) = extract_examples.examples(page)
+        self.assertEqual(
+            example.source("a.md"), f'#line 3 "a.md"\n{HEADER}\n#line 8 "a.md"\nint b;\n'
+        )
+
+    def test_a_part_has_at_most_25_lines_and_a_program_its_header(self):
+        rest = "int a;\n" * 24
+        self.programs(f"{RUN}\n```cpp\n{HEADER}\n{rest}```\n")
+        for text in (
+            f"{RUN}\n```cpp\n{HEADER}\n{rest}int b;\n```\n",
+            f"{RUN}\n```cpp\n{HEADER}\n```\n{CONTINUES}\n```cpp\nint b;\nint c;\n{rest}```\n",
+            f"{RUN}\n```cpp\nint a;\n```\n",
+            f"{CONTINUES}\n```cpp\nint a;\n```\n",
+        ):
+            with self.assertRaises(ValueError, msg=text):
+                self.programs(text)
 
     def test_mark_without_block_is_an_error(self):
         for text in (
@@ -37,9 +60,9 @@ class Programs(unittest.TestCase):
     def test_unchanged_programs_are_kept_and_stale_programs_are_removed(self):
         with tempfile.TemporaryDirectory() as folder:
             page, out = pathlib.Path(folder) / "Guide.md", pathlib.Path(folder) / "out"
-            page.write_text(f"{RUN}\n```cpp\nint main() {{}}\n```\n")
+            page.write_text(f"{RUN}\n```cpp\n{HEADER}\n```\n")
             (first,) = extract_examples.extract([page], out)
-            self.assertIn(f'#line 3 "{page}"\nint main() {{}}\n', first.read_text())
+            self.assertIn(f'#line 3 "{page}"\n{HEADER}\n', first.read_text())
             before = first.stat().st_mtime_ns
             (out / "stale_1.cpp").write_text("")
             self.assertEqual(extract_examples.extract([page], out), [first])
@@ -48,14 +71,14 @@ class Programs(unittest.TestCase):
 
     def test_output_block_belongs_to_the_program_before_it(self):
         prints = f"{extract_examples.PRINTS}\n```text\n7\n```\n"
-        program = f"{RUN}\n```cpp\nint a;\n```\n"
+        program = f"{RUN}\n```cpp\n{HEADER}\n```\n"
         self.assertEqual(
-            [found[2] for found in extract_examples.examples(program + prints + program)],
+            [found.output for found in extract_examples.examples(program + prints + program)],
             ["7\n", None],
         )
         for text in (prints, program + prints + prints, program + extract_examples.PRINTS):
             with self.assertRaises(ValueError, msg=text):
-                list(extract_examples.examples(text))
+                extract_examples.examples(text)
         with tempfile.TemporaryDirectory() as folder:
             page, out = pathlib.Path(folder) / "page.md", pathlib.Path(folder) / "out"
             page.write_text(program + prints)

@@ -16,7 +16,7 @@
 // that mark (mailbox_capacity.hpp).
 //
 // Tested by tests/unit/actors/incarnation_counter_test.cpp; explored by
-// tests/sim/scenarios/actor.cpp.
+// tests/sim/scenarios/actor_life.cpp.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"

@@ -94,7 +94,7 @@
 // end of a batch (as in Pony). That costs two locked instructions a hop, about 10 ns of the 10 ns
 // that a hop takes. An owner also keeps neighbours in a ring together.
 //
-// Tested by tests/unit/actors; explored by tests/sim/scenarios/actor.cpp.
+// Tested by tests/unit/actors; explored by tests/sim/scenarios/actor*.cpp.
 #pragma once
 
 #include "actors/runtime/batch_state.hpp"

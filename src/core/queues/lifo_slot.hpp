@@ -34,7 +34,7 @@
 // counts it, and the thread that stores it looks for parked workers after the store. Where there is
 // no membarrier the slot stays closed.
 //
-// Tested by tests/unit/actors, explored by tests/sim/scenarios/actor.cpp.
+// Tested by tests/unit/actors, explored by tests/sim/scenarios/actor_lifo_slot.cpp.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"

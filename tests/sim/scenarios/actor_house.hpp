@@ -12,6 +12,12 @@
 #include <cstdint>
 #include <optional>
 
+// The sources of a mailbox and of its members, for `preempt_in`.
+#define MAILBOX_FILES                                                                              \
+    "mailbox.cpp mailbox.hpp mailbox_batch.cpp batch_state.hpp wakeup.hpp "                        \
+    "incarnation_counter.hpp "                                                                     \
+    "mailbox_capacity.hpp mailbox_owner.hpp mailbox_owner.cpp remote_inbox.hpp remote_inbox.cpp"
+
 namespace {
 
 struct put {

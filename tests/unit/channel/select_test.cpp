@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <concepts>
 #include <deque>
 #include <memory>
 #include <stdexcept>
@@ -26,14 +27,17 @@ using namespace std::chrono_literals;
 using sennit::channel_status;
 constexpr auto drop = [](auto&&) {};
 
+// True for the result of a call that no overload refuses.
+template <class Result>
+concept accepted = !std::same_as<Result, sennit::base::refused_call>;
 template <class C, class F>
-concept may_pop = requires(C& from, F function) { sennit::on_pop(from, function); };
+concept may_pop = accepted<decltype(sennit::on_pop(std::declval<C&>(), std::declval<F>()))>;
 static_assert(may_pop<sennit::channel<int>, void (*)(int)> &&
               !may_pop<sennit::channel<int>, void (*)(std::string)>);
 static_assert(!may_pop<sennit::channel<int>, void (*)()> &&
               !may_pop<const sennit::channel<int>, void (*)(int)>);
 template <class Case>
-concept selectable = requires(Case&& one) { sennit::select(std::forward<Case>(one)); };
+concept selectable = accepted<decltype(sennit::select(std::declval<Case>()))>;
 using time_case = decltype(sennit::after(0ns, nothing));
 static_assert(selectable<time_case> && !selectable<time_case&> &&
               !selectable<int>); // a case serves one select
