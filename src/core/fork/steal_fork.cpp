@@ -83,8 +83,8 @@ void thief::run_stolen(fork_slot& slot) noexcept {
 // The steps of detached_fork.hpp.
 void thief::run_stolen_detached(fork_slot& slot) noexcept {
     detached_fork own = slot.as<detached_fork>();
-    own.type->begin(own); // T1
-    slot.done.finish();   // T2
+    if (!SENNIT_MUTANT("count of stolen detached work")) own.type->begin(own); // T1
+    slot.done.finish();                                                        // T2
     strand_frame child;
     own.type->run(own); // T3; may suspend, and continue on another worker.
 }
