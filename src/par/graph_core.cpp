@@ -51,7 +51,6 @@ void* graph_core::allocate(std::size_t bytes, std::size_t alignment) {
     void* place = free_;
     if (!place || !std::align(alignment, bytes, place, left_)) {
         const std::size_t size = std::max(chunk_bytes, bytes + alignment);
-        memory_.reserve(memory_.size() + 1);
         memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(size));
         place = memory_.back().get();
         left_ = size;
@@ -64,26 +63,23 @@ void* graph_core::allocate(std::size_t bytes, std::size_t alignment) {
 
 std::uint32_t graph_core::publish(void* body, const node_kind& kind,
                                   std::span<const std::uint32_t> inputs, tokens* limit) {
+    check_idle();
     const auto index = static_cast<std::uint32_t>(nodes_.size());
+    const std::size_t links = links_.size();
+    const std::size_t limited = limited_.size();
     try {
-        check_idle();
         if (index >= none / 2) throw std::bad_alloc();
         limited_node* own = nullptr;
         if (limit) {
-            limited_.reserve(limited_.size() + 1);
             own = ::new (allocate(sizeof(limited_node), alignof(limited_node)))
                 limited_node(*limit, body, kind.call, index);
+            limited_.push_back(own);
         }
-        const std::size_t links = links_.size();
         for (std::uint32_t from : inputs) links_.push_back({from, index});
-        try {
-            nodes_.push_back({body, &kind, own});
-        } catch (...) {
-            links_.resize(links);
-            throw;
-        }
-        if (own) limited_.push_back(own);
+        nodes_.push_back({body, &kind, own});
     } catch (...) {
+        links_.resize(links);
+        limited_.resize(limited);
         kind.destroy(body);
         throw;
     }
@@ -250,8 +246,9 @@ work_item graph_core::reach(std::span<const std::uint32_t> first) {
 }
 
 void graph_core::start(work_item first) {
-    if (measured_) times_.resize(nodes_.size());
     complete_ = false;
+    dirty_ = true; // until the run has succeeded
+    if (measured_) times_.resize(nodes_.size());
     if (sched::on_worker()) return start_here(first);
     default_runtime().run([&] { start_here(first); });
 }
