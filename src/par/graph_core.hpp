@@ -183,12 +183,14 @@ private:
     // Returns false if the call has thrown.
     bool call(std::uint32_t index, node_function function, void* body) noexcept;
     void failed(std::uint32_t index) noexcept;
+    void trace(std::uint32_t index) const noexcept;
     std::uint32_t find_ready(visit& who, const record& ended) noexcept;
 
     graph_core& graph_;
     record* const records_;
     const std::uint32_t* const edges_;
     std::int64_t* const times_; // null: the run is not measured
+    const bool traces_;
 };
 
 } // namespace sennit::par::detail

@@ -6,8 +6,10 @@
 #include "sennit/detail/core/now.hpp"
 #include "sennit/detail/core/slab_cache.hpp"
 #include "sennit/detail/core/strand.hpp"
+#include "sennit/detail/core/trace_step.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -46,7 +48,8 @@ const joint_run::functions graph_run::of_graphs{&graph_run::step, &graph_run::ov
 
 graph_run::graph_run(graph_core& whose) noexcept
     : joint_run(of_graphs, sched::current_scope()), graph_(whose), records_(whose.records_.get()),
-      edges_(whose.edges_.data()), times_(whose.measured_ ? whose.times_.data() : nullptr) {}
+      edges_(whose.edges_.data()), times_(whose.measured_ ? whose.times_.data() : nullptr),
+      traces_(sched::traces_steps()) {}
 
 void graph_run::step(joint_run& run, visit& who, work_item what) noexcept {
     auto& me = static_cast<graph_run&>(run);
@@ -114,6 +117,8 @@ std::uint32_t graph_run::run_with_token(visit& who, std::uint32_t index) noexcep
 }
 
 bool graph_run::call(std::uint32_t index, node_function function, void* body) noexcept {
+    if (traces_) [[unlikely]]
+        trace(index);
     const std::int64_t began = times_ ? sched::now_ns() : 0;
     try {
         function(body); // G2
@@ -123,6 +128,17 @@ bool graph_run::call(std::uint32_t index, node_function function, void* body) no
     }
     if (times_) times_[index] = sched::now_ns() - began;
     return true;
+}
+
+[[gnu::cold]] void graph_run::trace(std::uint32_t index) const noexcept {
+    const auto& names = graph_.names_;
+    if (index < names.size() && !names[index].empty()) {
+        sched::trace_step(names[index].c_str());
+    } else {
+        char text[32];
+        std::snprintf(text, sizeof text, "node %u", index);
+        sched::trace_step(text);
+    }
 }
 
 // Handles the exception in flight. `cancelled` is no error of its own if the run is cancelled.
