@@ -131,6 +131,23 @@ TEST(par_task_graph_errors, nodes_block_on_channels_locks_and_sleep) {
     });
 }
 
+// The offers of the visit are in the fork stack and, beyond its room, in the run queue.
+TEST(par_task_graph_errors, node_may_wait_for_all_offers_of_its_visit) {
+    on_workers([] {
+        constexpr int length = 500;
+        task_graph g;
+        sennit::latch leaves(length);
+        auto last = g.add([] {});
+        for (int i = 0; i < length; ++i) {
+            auto next = g.add([] {}, last);
+            g.add([&] { leaves.count_down(); }, last);
+            last = next;
+        }
+        g.add([&] { leaves.wait(); }, last);
+        g.run();
+    });
+}
+
 TEST(par_task_graph_errors, nodes_fork_and_loop) {
     on_workers([] {
         task_graph g;
