@@ -25,8 +25,8 @@
 // and `pipeline` throws `cancelled`. Thread safety: each call has its own state. Any fiber, forked
 // child or thread may call it.
 //
-// Cost on one worker: about 20 ns for an item, 10 ns for a serial stage and 3 ns for a parallel
-// stage. One allocation of `limit` items for each call.
+// Cost on one worker: about 8 ns for an item, 6 ns for a serial stage and 3 ns for a parallel
+// stage. Each call allocates memory for `limit` items.
 #pragma once
 
 #include "sennit/detail/base/refused.hpp"

@@ -29,8 +29,8 @@
 //
 // Cost on one worker: 5 ns for a node of a chain, 6 ns for a node of a wavefront, 30 ns for a node
 // with four random predecessors (docs/internals/decisions/0053-task-graphs.md). Building takes
-// about 50 ns for a node. A node takes about 80 bytes and its function, an edge 12 bytes. A run
-// allocates memory only where more than 64 groups of nodes are ready at once.
+// about 50 ns for a node. A node takes about 60 bytes besides its function and result, an edge 12
+// bytes. A run allocates memory only where more than 64 groups of nodes are ready at once.
 #pragma once
 
 #include "sennit/detail/base/refused.hpp"

@@ -11,8 +11,8 @@
 // has ended, also by an exception. A node that waits for a token holds no stack and no worker.
 // Waiting nodes get tokens in the order of their arrival. If the run is cancelled, its waiting
 // nodes leave the queue. The object must outlive all runs of the graphs that use it. Thread safety:
-// any number of graphs may use one object at the same time. Cost: about 20 ns for a node that finds
-// a token free, 0.2 µs for a node that waits.
+// any number of graphs may use one object at the same time. Cost: about 8 ns for a node that finds
+// a token free. A node that has waited passes through the run queue of a worker.
 #pragma once
 
 #include "sennit/detail/base/intrusive_queue.hpp"
