@@ -165,7 +165,28 @@ def _unbalanced_tree(size: int) -> int:
     return total
 
 
+GRAPH_ROUNDS = 10  # workloads/graph/shapes.hpp
+
+
+def _chain(nodes: int) -> int:
+    return sum(GRAPH_ROUNDS + i for i in range(nodes))
+
+
+def _binary_tree(nodes: int) -> int:
+    return sum(GRAPH_ROUNDS + (i + 1).bit_length() - 1 for i in range(nodes))
+
+
+def _wavefront(side: int) -> int:
+    return side**2 * (GRAPH_ROUNDS + side - 1)
+
+
 COMPUTED = {
+    "graph-chain": _chain,
+    "graph-binary-tree": _binary_tree,
+    "graph-binary-tree-1us": _binary_tree,
+    "graph-wavefront": _wavefront,
+    "graph-wavefront-1us": _wavefront,
+    "pipeline-linear": lambda n: sum((2 * i + 1) * (i + 1) for i in range(n)),
     "knapsack": _knapsack,
     "integrate": lambda n: n * n // 2 * (n * n // 2 + 1) // 1000,
     "savina-fib": _fib,

@@ -24,6 +24,8 @@ CONTRACT = (  # command, threads of the run, answer, tasks
     (("serial", "fib", "20"), 1, 6765, 21891),
     (("sennit", "fib", "20"), 2, 6765, 21891),
     (("sennit", "integrate", "100"), 2, 25005, 779923),
+    (("sennit", "graph-chain", "100"), 2, 5950, 1000),
+    (("sennit", "pipeline-linear", "10"), 2, 715, 10),
     (("sennit-fiber", "skynet-channel", "1000"), 2, 499500, 1111),
     (("std-thread", "condition", "101"), 2, 101, 101),
     (("sennit-actor", "thread-ring", "1000"), 2, 498, 1000),

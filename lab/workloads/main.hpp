@@ -36,19 +36,29 @@ int main_for(int argc, char** argv) {
     return program<forks<R>>(argc, argv);
 }
 
-// The workloads of cilk/main.hpp, in a source file of their own: the exit status, or nothing if the
-// name is not among them.
+// The workloads of cilk/main.hpp and graph/main.hpp, in source files of their own: the exit status,
+// or nothing if the name is not among them.
 std::optional<int> run_cilk(const std::string& name, const std::string& size, unsigned threads);
+std::optional<int> run_graph(const std::string& name, const std::string& size, unsigned threads);
+
+using workload_table = std::optional<int> (*)(const std::string& name, const std::string& size,
+                                              unsigned threads);
+template <workload_table Run>
+struct elsewhere {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
+        return Run(name, size, threads);
+    }
+};
 
 template <class R>
 int main_with_cilk(int argc, char** argv) {
-    struct elsewhere {
-        static std::optional<int> run(const std::string& name, const std::string& size,
-                                      unsigned threads) {
-            return run_cilk(name, size, threads);
-        }
-    };
-    return program<forks<R>, elsewhere>(argc, argv);
+    return program<forks<R>, elsewhere<run_cilk>>(argc, argv);
+}
+// For programs that have the workloads of graph/main.hpp, too.
+template <class R>
+int main_with_cilk_and_graph(int argc, char** argv) {
+    return program<forks<R>, elsewhere<run_cilk>, elsewhere<run_graph>>(argc, argv);
 }
 
 } // namespace lab

@@ -30,7 +30,7 @@ struct event {
     std::int64_t when_ns;
     std::uint64_t who; // 0: no strand
     const char* what;
-    std::array<char, 24> name; // of the fiber, if the event is `runs`
+    std::array<char, 24> name; // of the fiber (`runs`) or the step (`steps`)
     trace_kind kind;
 };
 
@@ -82,6 +82,8 @@ void record(trace_kind kind, strand* who, const char* what) noexcept {
     if (kind == trace_kind::runs && who && who->fiber)
         std::strncpy(one.name.data(), static_cast<sched::fiber_block*>(who->fiber)->name(),
                      one.name.size());
+    else if (kind == trace_kind::steps)
+        std::snprintf(one.name.data(), one.name.size(), "%s", what);
     to->count.store_rel(number + 1); // pairs with write
 }
 
@@ -207,6 +209,9 @@ private:
             return;
         case trace_kind::rises:
             if (open_) end(one.when_ns);
+            return;
+        case trace_kind::steps:
+            instant(one, quoted(one.name.data()));
             return;
         }
     }

@@ -151,6 +151,8 @@ constexpr scenario scenarios[] = {
     {"monitors", &faults::features::monitors, false, false, false, true},
     {"accepted_calls", &faults::features::accepted_calls, false, false, false, true},
     {"coroutines", &faults::features::coroutines, true, false, false, true},
+    {"task_graphs", &faults::features::task_graphs, true, false, false, true},
+    {"pipelines", &faults::features::pipelines, true, false, false, true},
 };
 
 bool needs(const scenario& of, request what) {

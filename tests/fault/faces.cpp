@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -390,6 +391,36 @@ bool coroutines() {
         for (;;) value = self.suspend(value);
     });
     return unused.resume(1) == 1;
+}
+
+bool task_graphs() {
+    sennit::par::task_graph g;
+    sennit::par::tokens few(1);
+    std::atomic<int> leaves{0};
+    auto first = g.add([kept = text()] { return static_cast<int>(kept.size()); }).name(text());
+    auto last = first;
+    for (int i = 0; i < 100; ++i) { // more ready nodes than a visit has slots
+        g.add([&](int) { ++leaves; }, last);
+        last = g.add([](int v) { return v + 1; }, last);
+    }
+    auto limited = g.add([](int v) { return v; }, sennit::par::uses(few), last);
+    g.run();
+    g.run_from(last);
+    return limited.result() == 140 && leaves == 100;
+}
+
+bool pipelines() {
+    int next = 0;
+    int sum = 0;
+    sennit::par::pipeline(
+        4,
+        [&]() -> std::optional<std::string> {
+            if (next++ == 20) return std::nullopt;
+            return text();
+        },
+        sennit::par::parallel([](std::string s) { return s.size(); }),
+        sennit::par::in_order([&](std::size_t size) { sum += static_cast<int>(size); }));
+    return sum == 800;
 }
 
 } // namespace faults::features

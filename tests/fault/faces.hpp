@@ -26,5 +26,7 @@ bool open_actors();
 bool monitors();
 bool accepted_calls();
 bool coroutines();
+bool task_graphs();
+bool pipelines();
 
 } // namespace faults::features

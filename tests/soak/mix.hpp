@@ -38,6 +38,7 @@ std::span<const program> monitors_programs();   // mix_monitors.cpp
 std::span<const program> acceptance_programs(); // mix_acceptance.cpp: waitfor, active objects
 std::span<const program> coroutines_programs(); // mix_coroutines.cpp
 std::span<const program> generators_programs(); // mix_generators.cpp
+std::span<const program> graphs_programs();     // mix_graphs.cpp
 std::span<const program>
 runtimes_programs(); // mix_runtimes.cpp: runtimes that change while they work
 std::span<const program> liveness_programs(); // mix_liveness.cpp: fibers that keep their threads

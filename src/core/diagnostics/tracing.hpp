@@ -28,6 +28,7 @@ enum class trace_kind : std::uint8_t {
     steals,   // The worker takes a fork; `what`: from which place.
     sleeps,   // The worker parks.
     rises,    // The worker is awake again.
+    steps,    // The running strand begins a part of its work; `what`: a name, which is copied.
 };
 
 class tracing {

@@ -9,6 +9,7 @@
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/thief.hpp"
 #include "core/worker/worker.hpp"
+#include "sennit/detail/core/detached_fork.hpp"
 #include "sennit/detail/core/fork_stack.hpp"
 #include "sys/membarrier.hpp"
 #include "sys/mutant.hpp"
@@ -62,6 +63,7 @@ void thief::run_stolen(fork_slot& slot) noexcept {
     base::annotate_read(&slot);
     tracing::emit(trace_kind::steals, nullptr, "a fork");
     me_.stress_one_in(2); // The owner may come to its join first.
+    if (slot.run == &detached_mark) return run_stolen_detached(slot);
     bool failed = false;
     {
         strand_frame child;
@@ -78,6 +80,15 @@ void thief::run_stolen(fork_slot& slot) noexcept {
         here.resume_next(static_cast<context&>(*next));
     else
         wake(*parent);
+}
+
+// The steps of detached_fork.hpp.
+void thief::run_stolen_detached(fork_slot& slot) noexcept {
+    detached_fork own = slot.as<detached_fork>();
+    if (!SENNIT_MUTANT("count of stolen detached work")) own.type->begin(own); // T1
+    slot.done.finish();                                                        // T2
+    strand_frame child;
+    own.type->run(own); // T3; may suspend, and continue on another worker.
 }
 
 bool thief::steal_fork() noexcept {

@@ -51,6 +51,7 @@ public:
 private:
     bool steal_fork_from(context& victim, worker* owner) noexcept;
     void run_stolen(fork_slot& slot) noexcept;
+    void run_stolen_detached(fork_slot& slot) noexcept;
     bool force_publication(worker& victim) noexcept;
     std::uint32_t keep_stolen(run_queue::batch& stolen) noexcept;
     void announce_stolen(std::uint32_t queued) noexcept;

@@ -236,4 +236,19 @@ TEST_F(trace_death_test, unwritable_trace_file_is_refused_at_start) {
     EXPECT_EXIT(start(), testing::ExitedWithCode(0), "");
 }
 
+TEST_F(trace_death_test, nodes_of_task_graphs_appear_by_name) {
+    const std::string text = trace_of([] {
+        sennit::runtime one({.workers = 1});
+        one.run([] {
+            sennit::par::task_graph g;
+            auto load = g.add([] {}).name("load");
+            g.add([] {}, load);
+            g.run();
+        });
+    });
+    const auto load = text.find("\"name\":\"load\"");
+    ASSERT_NE(load, text.npos) << text;
+    EXPECT_NE(text.find("\"name\":\"node 1\"", load), text.npos) << text;
+}
+
 } // namespace
