@@ -400,8 +400,7 @@ std::vector<program> programs() {
          {basic_programs(), limits_programs(), limits_family_programs(), limits_channel_programs(),
           limits_end_programs(), families_programs(), actors_programs(), monitors_programs(),
           acceptance_programs(), coroutines_programs(), generators_programs(), graphs_programs(),
-          runtimes_programs(),
-          liveness_programs()})
+          runtimes_programs(), liveness_programs()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }
