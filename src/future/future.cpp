@@ -4,6 +4,8 @@
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/core/task_strand.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -35,6 +37,20 @@ sched::wake_reason future_state::wait(std::int64_t deadline_ns, const char* what
 
 void future_state::wait_ready(const char* what) {
     if (wait(sched::never, what) == sched::wake_reason::cancelled) throw cancelled();
+}
+
+void future_state::set_filler(sched::task_strand& filler) noexcept {
+    // SAFETY: both are parts of one object.
+    filler_offset_ = static_cast<std::int32_t>(reinterpret_cast<std::byte*>(&filler) -
+                                               reinterpret_cast<std::byte*>(this));
+}
+
+void future_state::run_filler_if_newest() noexcept {
+    if (filler_offset_ == 0) return;
+    // SAFETY: set_filler has stored the distance.
+    auto& filler =
+        *reinterpret_cast<sched::task_strand*>(reinterpret_cast<std::byte*>(this) + filler_offset_);
+    sched::task_wait::run_if_newest(filler);
 }
 
 bool future_state::ready_or_lock() noexcept {

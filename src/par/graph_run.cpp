@@ -200,17 +200,17 @@ limited_node::acquired limited_node::acquire(graph_run& for_run) noexcept {
 
 // Passes the token to the next node in the queue, which may belong to another run.
 void limited_node::release() noexcept {
-    limited_node* next = nullptr;
+    limited_node* first = nullptr;
     {
         std::lock_guard guard(limit.lock_);
-        next = limit.waiting_.pop_front();
-        if (next)
-            next->queued_ = false;
+        first = limit.waiting_.pop_front();
+        if (first)
+            first->queued_ = false;
         else
             ++limit.free_;
     }
     // The queued node holds its run open.
-    if (next) sched::spawn(*next, next->run_->runtime);
+    if (first) sched::spawn(*first, first->run_->runtime);
 }
 
 void limited_node::leave_queue() noexcept {

@@ -92,8 +92,8 @@ private:
 
 class pipeline_run : public joint_run {
 public:
-    pipeline_run(const pipeline_shape& shape, std::size_t limit, void* functions)
-        : joint_run(of_pipelines, sched::current_scope()), shape_(shape), functions_(functions),
+    pipeline_run(const pipeline_shape& shape, std::size_t limit, void* bodies)
+        : joint_run(of_pipelines, sched::current_scope()), shape_(shape), functions_(bodies),
           limit_(limit), values_(limit, shape.item_bytes, shape.item_alignment),
           items_(std::make_unique<pipeline_item[]>(limit)),
           serial_(std::make_unique<serial_stage[]>(shape.stages.size())) {

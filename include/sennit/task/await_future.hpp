@@ -26,7 +26,11 @@ class state_awaiter : public sched::awaitable {
 public:
     explicit state_awaiter(future_state& awaited) noexcept : state_(awaited) {}
     state_awaiter(state_awaiter&& unused) noexcept : state_(unused.state_) {}
-    bool await_ready() noexcept { return !(waited_ = !state_.ready_or_lock()); }
+    bool await_ready() noexcept {
+        if (state_.ready()) return true;
+        state_.run_filler_if_newest();
+        return !(waited_ = !state_.ready_or_lock());
+    }
     bool await_suspend(std::coroutine_handle<> caller) { return state_.suspend(caller); }
 
 protected:

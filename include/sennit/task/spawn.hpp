@@ -36,7 +36,9 @@ public:
     template <class... A>
     spawned_task(future_state::destroyer destroy, sched::runtime_core& runtime, A&&... function)
         : future_value<T>(destroy), task_strand(runtime, &spawned_task::ended),
-          function_(std::forward<A>(function)...) {}
+          function_(std::forward<A>(function)...) {
+        this->set_filler(*this);
+    }
 
     // Calls the function, which makes the task, and starts it. Throws what the function throws.
     void start() {

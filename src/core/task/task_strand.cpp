@@ -8,6 +8,7 @@
 #include "core/wait/limited_wait.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/here.hpp"
 #include "sennit/detail/core/task_transfer.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sys/mutant.hpp"
@@ -267,6 +268,19 @@ wake_reason task_wait::unblock(wait_list& list, base::spin_lock& lock) noexcept 
     if (!SENNIT_MUTANT("a task leaves the list after its wait")) dequeue(list, entry());
     lock.unlock();
     return why;
+}
+
+void task_wait::run_if_newest(task_strand& child) noexcept {
+    worker& me = *this_worker();
+    if (tracing::on() || in_cancel_scope() || me.global_poll_due_beside_children()) return;
+    // SAFETY: compared only.
+    const auto* here = static_cast<const std::byte*>(sys::stack_pointer());
+    const sys::stack& mine = me.self().stack;
+    if (here - mine.low < (mine.high - mine.low) / 2) return;
+    if (!me.queue().pop_newest_if(child)) return;
+    me.counted.inline_runs.add();
+    child.own_.outer = current_strand();
+    activation().resume(child, child.innermost_);
 }
 
 bool task_wait::yield(std::coroutine_handle<> at) noexcept {

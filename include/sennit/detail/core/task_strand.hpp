@@ -141,6 +141,10 @@ public:
     // The point of the running strand, made new.
     static wait_point& fresh_point(bool sole) noexcept;
 
+    // Runs `child` on the caller's stack until it suspends or ends, if it has not begun and is the
+    // newest new task of this worker, and no other task is due. Does nothing otherwise, or where
+    // the stack has little room, or if a scope may end the caller's wait.
+    static void run_if_newest(task_strand& child) noexcept;
     // Lets other ready tasks run first. Returns false if there are none.
     static bool yield(std::coroutine_handle<> at) noexcept;
 

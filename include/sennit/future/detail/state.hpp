@@ -31,6 +31,10 @@
 #include <exception>
 #include <future>
 
+namespace sennit::sched {
+class task_strand;
+}
+
 namespace sennit::detail {
 
 struct continuation;
@@ -75,6 +79,12 @@ public:
     // Blocks without a deadline; throws `cancelled`.
     void wait_ready(const char* what);
 
+    // A task fills this state: `filler` is its strand, and lives as long as the state. Before the
+    // strand starts.
+    void set_filler(sched::task_strand& filler) noexcept;
+    // Called by a task that is about to wait. If a task fills this state, has not begun, and is the
+    // newest of the worker's new tasks, runs that task on the caller's stack until it suspends.
+    void run_filler_if_newest() noexcept;
     // For tasks. The first returns true if the state is ready; otherwise it leaves the lock held
     // for `suspend`, which is the last action of await_suspend. The third ends that wait.
     bool ready_or_lock() noexcept;
@@ -113,8 +123,9 @@ private:
     const destroyer destroy_;
     base::atomic<std::uint32_t> references_{1};
     base::atomic<std::uint32_t> status_{is_empty};
-    std::exception_ptr error_; // belongs to the setter until the state is ready
-    base::spin_lock lock_;     // guards the two members below, and the step to ready
+    std::exception_ptr error_;       // belongs to the setter until the state is ready
+    base::spin_lock lock_;           // guards the two lists below, and the step to ready
+    std::int32_t filler_offset_ = 0; // in bytes from this object; 0: no task fills it
     sched::wait_list waiters_;
     continuation_queue continuations_;
 };
