@@ -8,7 +8,7 @@
 
 namespace {
 
-auto numbers(int count) {
+auto counting_source(int count) {
     return [next = 0, count]() mutable -> std::optional<int> {
         if (next == count) return std::nullopt;
         return next++;
@@ -22,7 +22,7 @@ SIM_SCENARIO_WITHIN(pipeline, items_meet_at_ordered_stage, .preemptions = 2, .st
     engine two(2);
     sim::var<int> seen{0};
     two.run([&] {
-        sennit::par::pipeline(2, numbers(2), sennit::par::parallel([](int i) { return i; }),
+        sennit::par::pipeline(2, counting_source(2), sennit::par::parallel([](int i) { return i; }),
                               sennit::par::in_order([&](int i) {
                                   sim::check(seen == i, "the items come in order");
                                   seen = i + 1;
@@ -36,7 +36,7 @@ SIM_SCENARIO_WITHIN(pipeline, source_turn_waits_for_free_item, .preemptions = 1,
     engine two(2);
     sim::var<int> count{0};
     two.run([&] {
-        sennit::par::pipeline(1, numbers(3), sennit::par::parallel([](int i) { return i; }),
+        sennit::par::pipeline(1, counting_source(3), sennit::par::parallel([](int i) { return i; }),
                               sennit::par::one_at_a_time([&](int) { count = count + 1; }));
     });
     sim::check(count == 3, "all items have passed");
