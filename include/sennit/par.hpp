@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// All parallel loops. They share one engine: it divides a range only when a free worker asks, so
-// that a loop without helpers runs at the speed of the plain loop.
+// All parallel algorithms. Names, projections and results are those of std::ranges; the options
+// (sennit/par/with.hpp) stand in front. The algorithms share two engines, which divide a range only
+// when a free worker asks. A call without helpers therefore runs at the speed of the serial
+// algorithm.
 #pragma once
 
 #include "sennit/par/for_each.hpp"
 #include "sennit/par/for_each_n.hpp"
+#include "sennit/par/reduce.hpp"
 #include "sennit/par/transform_reduce.hpp"
+#include "sennit/par/with.hpp"
