@@ -5,8 +5,14 @@
 // algorithm.
 #pragma once
 
+#include "sennit/par/adjacent_difference.hpp"
+#include "sennit/par/copy.hpp"
+#include "sennit/par/fill.hpp"
 #include "sennit/par/for_each.hpp"
 #include "sennit/par/for_each_n.hpp"
 #include "sennit/par/reduce.hpp"
+#include "sennit/par/replace.hpp"
+#include "sennit/par/reverse.hpp"
+#include "sennit/par/transform.hpp"
 #include "sennit/par/transform_reduce.hpp"
 #include "sennit/par/with.hpp"
