@@ -7,9 +7,11 @@
 
 #include "sennit/par/adjacent_difference.hpp"
 #include "sennit/par/copy.hpp"
+#include "sennit/par/count.hpp"
 #include "sennit/par/fill.hpp"
 #include "sennit/par/for_each.hpp"
 #include "sennit/par/for_each_n.hpp"
+#include "sennit/par/min_max.hpp"
 #include "sennit/par/reduce.hpp"
 #include "sennit/par/replace.hpp"
 #include "sennit/par/reverse.hpp"
