@@ -23,10 +23,14 @@ std::size_t find_neighbours(const with& options, I first, std::size_t n, const T
     const std::size_t pairs = n - 1;
     const std::size_t found =
         search(options, pairs, [first, test](std::size_t from, std::size_t to) {
-            I at = advanced(first, from);
-            I next = at;
-            for (++next; from != to; ++from, (void)++at, (void)++next)
-                if (test(at, next)) return from;
+            const I begin = advanced(first, from);
+            const I end = advanced(first, to);
+            for (I low = begin; low != end;) {
+                I high = low;
+                ++high;
+                if (test(low, high)) return from + static_cast<std::size_t>(low - begin);
+                low = high;
+            }
             return to;
         });
     return found == pairs ? n : found;

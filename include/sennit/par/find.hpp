@@ -30,15 +30,26 @@ namespace sennit::par {
 
 namespace detail {
 
-// Compares 64 elements at a time, which compilers turn into vector instructions. Only for numbers,
-// whose comparison has no effects.
+// Compares several elements at a time, if possible by vector instructions. Only for numbers, whose
+// comparison has no effects.
 template <class T, class Value>
 std::size_t find_number(const T* numbers, std::size_t first, std::size_t last, Value wanted) {
-    constexpr std::size_t block = 64;
-    for (; last - first >= block; first += block) {
-        bool any = false;
-        for (std::size_t i = 0; i < block; ++i) any |= numbers[first + i] == wanted;
-        if (any) break;
+    if constexpr (sizeof(T) < 8) {
+        constexpr std::size_t block = 64;
+        for (; last - first >= block; first += block) {
+            bool any = false;
+            for (std::size_t i = 0; i < block; ++i) any |= numbers[first + i] == wanted;
+            if (any) break;
+        }
+    } else {
+        // The base instruction set of x86-64 compares no vectors of 8-byte integers.
+        for (; last - first >= 4; first += 4) {
+            const T* const four = numbers + first;
+            if (four[0] == wanted) return first;
+            if (four[1] == wanted) return first + 1;
+            if (four[2] == wanted) return first + 2;
+            if (four[3] == wanted) return first + 3;
+        }
     }
     while (first != last && !(numbers[first] == wanted)) ++first;
     return first;

@@ -33,6 +33,12 @@ struct element_order {
     }
 };
 
+// New extreme elements are rare. The hint keeps compilers from a conditional move, which would make
+// each comparison wait for the one before it.
+[[gnu::always_inline]] inline bool rare(bool condition) {
+    return __builtin_expect_with_probability(condition, 1, 0.001);
+}
+
 // Returns the iterator that `better(candidate, best)` prefers to all others; `first` if n is 0.
 template <class I, class Better>
 I best_element(const with& options, I first, std::size_t n, const Better& better) {
@@ -40,10 +46,10 @@ I best_element(const with& options, I first, std::size_t n, const Better& better
     const auto found = run_values<I>(
         options, n,
         [first, better](std::size_t from, std::size_t to) {
+            const I end = advanced(first, to);
             I best = advanced(first, from);
-            I at = best;
-            for (++from, (void)++at; from < to; ++from, (void)++at)
-                if (better(at, best)) best = at;
+            for (I at = best; ++at != end;)
+                if (rare(better(at, best))) best = at;
             return best;
         },
         pick);
@@ -79,15 +85,16 @@ struct minmax_element_algorithm : ordered_elements {
         const auto found = run_values<both>(
             options, n,
             [first, order](std::size_t from, std::size_t to) {
-                both best{advanced(first, from), advanced(first, from)};
-                I at = best.min;
-                for (++from, (void)++at; from < to; ++from, (void)++at) {
-                    if (order(at, best.min))
-                        best.min = at;
-                    else if (!order(at, best.max))
-                        best.max = at;
+                const I end = advanced(first, to);
+                I least = advanced(first, from);
+                I greatest = least;
+                for (I at = least; ++at != end;) {
+                    if (rare(order(at, least)))
+                        least = at;
+                    else if (rare(!order(at, greatest)))
+                        greatest = at;
                 }
-                return best;
+                return both{least, greatest};
             },
             [order](both low, both high) {
                 return both{order(high.min, low.min) ? high.min : low.min,
