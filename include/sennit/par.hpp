@@ -3,7 +3,9 @@
 // that a loop without helpers runs at the speed of the plain loop.
 #pragma once
 
-#include "sennit/par/algorithms.hpp"
 #include "sennit/par/for_each.hpp"
 #include "sennit/par/for_each_n.hpp"
 #include "sennit/par/transform_reduce.hpp"
+
+// Behind the other headers, whose parameters may have the names of algorithms, such as `count`.
+#include "sennit/par/algorithms.hpp"
