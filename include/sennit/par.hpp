@@ -8,3 +8,6 @@
 #include "sennit/par/pipeline.hpp"
 #include "sennit/par/task_graph.hpp"
 #include "sennit/par/transform_reduce.hpp"
+
+// Behind the other headers, whose parameters may have the names of algorithms, such as `count`.
+#include "sennit/par/algorithms.hpp"

@@ -17,6 +17,7 @@
 // which scope it belongs, because that would cost each fork, stolen or not. Such children end by
 // themselves, and the join waits for them. Give such a child a limit of its own inside, or create
 // the children in a nursery, which the limit reaches.
+// Parallel loops and algorithms (sennit/par.hpp) pass the limit on to stolen chunks.
 // Fibers, forked children and OS threads may use it. Cost: two readings of the clock, and a timer
 // for each call that blocks.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect-error: sennit: par::for_each needs random access to the elements; copy the list
+// expect-error: sennit: a parallel algorithm needs random access to the elements and their number
 // A parallel loop jumps to the middle of its range.
 #include "sennit/par.hpp"
 

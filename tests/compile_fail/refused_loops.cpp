@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect-error: sennit: par::for_each needs random access to the elements; copy the list
-// expect-error: sennit: par::for_each takes a range or two iterators of it, and a function
+// expect-error: sennit: a parallel algorithm needs random access to the elements and their number
+// expect-error: sennit: this parallel algorithm takes the options or nothing, a range or two
 // expect-error: sennit: par::for_each_n calls the function with an index
 // expect-error: sennit: par::for_each_n takes an iterator, a number, and a function
-// expect-error: sennit: par::transform_reduce needs random access to the elements
 // expect-error: sennit: fork_each calls the function with an index
 // expect-error: sennit: fork_each calls the function with one element of the range
 // expect-error: sennit: fork_each<Count> calls the function with an index
@@ -26,12 +25,12 @@ void use(std::vector<int>& numbers, int count) {
     const auto index = [](std::size_t i) { return i; };
     std::plus<> add;
     sennit::par::for_each(numbers, one);
-    sennit::par::for_each(numbers.begin(), numbers.end(), one, sennit::par::grain{4});
-    sennit::par::for_each(numbers.data(), numbers.data() + count, one, {.elements = 4});
+    sennit::par::for_each(sennit::par::grain{4}, numbers.begin(), numbers.end(), one);
+    sennit::par::for_each({.max_workers = 4}, numbers.data(), numbers.data() + count, one);
     sennit::par::for_each_n(count, index);
-    sennit::par::for_each_n(3u, index, sennit::par::grain{4});
+    sennit::par::for_each_n(sennit::par::grain{4}, 3u, index);
     sennit::par::for_each_n(numbers.begin(), count, one);
-    sennit::par::for_each_n(numbers.begin(), count, one, {});
+    sennit::par::for_each_n({}, numbers.begin(), count, one);
     (void)sennit::par::transform_reduce(numbers, 0L, add, one);
     (void)sennit::par::transform_reduce(sennit::par::deterministic, numbers.begin(), numbers.end(),
                                         0L, std::plus<>(), one);

@@ -8,83 +8,82 @@
 // Use it where the loop needs the index, or where only the first n elements are wanted. For a whole
 // range use `par::for_each`.
 //
-// Guarantees, exceptions and cost as for `par::for_each`. In cheap loops, capture pointers or spans
-// by value. The compiler must assume that the stores of the loop change an object behind a
-// reference. It then loads that object again for each element, as in a plain loop.
+// Guarantees, exceptions, cancellation and cost as for `par::for_each`. In cheap loops, capture
+// pointers or spans by value. The compiler must assume that the stores of the loop change an object
+// behind a reference. It then loads that object again for each element, as in a plain loop.
 #pragma once
 
-#include "sennit/detail/base/refused.hpp"
 #include "sennit/par/for_each.hpp"
-
-#include <tuple>
 
 namespace sennit::par {
 
 namespace detail {
 
-// Calls `function(i)` for each index of a chunk.
 template <class F>
-struct visit_indices {
-    using value_type = no_value;
-    static constexpr bool never_throws = std::is_nothrow_invocable_v<F&, std::size_t>;
+void visit_indices(const with& options, std::size_t count, F& f) {
+    run_chunks(options, count,
+               [f = shared_callable{f}](std::size_t from, std::size_t to) noexcept(
+                   std::is_nothrow_invocable_v<F&, std::size_t>) {
+                   own_copy<F> call = f.call;
+                   for (std::size_t i = from; i < to; ++i) std::invoke(call, i);
+               });
+}
 
-    own_copy<F> function;
+// The arguments that look like a number of indices.
+template <class N>
+concept index_count = std::convertible_to<N, std::size_t>;
 
-    [[gnu::always_inline]] void run(std::optional<no_value>&, std::size_t first,
-                                    std::size_t last) const {
-        own_copy<F> f = function;
-        for (std::size_t i = first; i < last; ++i) std::invoke(f, i);
+// A negative number counts as 0.
+template <class N>
+std::size_t to_count(N count) {
+    if constexpr (std::signed_integral<N>)
+        if (count < 0) return 0;
+    return static_cast<std::size_t>(count);
+}
+
+struct for_each_n_calls {
+    template <index_count N, class F>
+        requires std::invocable<F&, std::size_t>
+    void operator()(const with& options, N count, F&& f) const {
+        visit_indices(options, to_count(count), f);
     }
-    no_value join(no_value, no_value) const noexcept { return {}; }
-};
+    template <index_count N, class F>
+        requires std::invocable<F&, std::size_t>
+    void operator()(N count, F&& f) const {
+        visit_indices(automatic, to_count(count), f);
+    }
+    template <std::random_access_iterator I, class F, class Proj = std::identity>
+        requires(for_each_algorithm::accepts<I, std::remove_reference_t<F>, Proj>)
+    I operator()(const with& options, I first, std::iter_difference_t<I> n, F&& f,
+                 Proj proj = {}) const {
+        return visit_elements(options, first, to_count(n), f, proj);
+    }
+    template <std::random_access_iterator I, class F, class Proj = std::identity>
+        requires(for_each_algorithm::accepts<I, std::remove_reference_t<F>, Proj>)
+    I operator()(I first, std::iter_difference_t<I> n, F&& f, Proj proj = {}) const {
+        return (*this)(automatic, first, n, f, proj);
+    }
 
-// The calls that for_each_n accepts, with or without a grain.
-template <class First, class Second, class... Rest>
-concept visits_indices =
-    std::convertible_to<First, std::size_t> && std::invocable<Second&, std::size_t> &&
-    sizeof...(Rest) <= 1 && (std::convertible_to<Rest, grain> && ...);
-template <class First, class Second, class... Rest>
-concept visits_from = std::random_access_iterator<std::decay_t<First>> &&
-                      std::convertible_to<Second, std::iter_difference_t<std::decay_t<First>>> &&
-                      std::invocable<std::tuple_element_t<0, std::tuple<Rest..., void>>&,
-                                     std::iter_reference_t<std::decay_t<First>>> &&
-                      sizeof...(Rest) <= 2;
+    template <class... Args>
+    static constexpr void refuse() {
+        constexpr bool counts = (index_count<Args> || ...);
+        constexpr bool iterates = (std::random_access_iterator<std::decay_t<Args>> || ...);
+        static_assert(iterates || !counts || base::refused<Args...>,
+                      "sennit: par::for_each_n calls the function with an index; give it one "
+                      "parameter of type std::size_t");
+        static_assert((counts && !iterates) || base::refused<Args...>,
+                      "sennit: par::for_each_n takes an iterator, a number, and a function that it "
+                      "calls with one element; give the function one parameter of that type");
+    }
+};
 
 } // namespace detail
 
-// Calls `f(i)` for 0 <= i < count. Blocks until all calls have ended. Throws the exception of the
-// lowest index that throws.
-template <class F>
-    requires std::invocable<F&, std::size_t>
-void for_each_n(std::size_t count, F&& f, grain smallest = {}) {
-    using work = detail::visit_indices<std::remove_reference_t<F>>;
-    detail::run_loop(work{f}, {}, count, smallest);
-}
-
-// Visits no element if n <= 0.
-template <std::random_access_iterator Iterator, class F>
-    requires std::invocable<F&, std::iter_reference_t<Iterator>>
-void for_each_n(Iterator first, std::iter_difference_t<Iterator> n, F&& f, grain smallest = {}) {
-    using work = detail::visit_elements<Iterator, std::remove_reference_t<F>>;
-    detail::run_loop(work{first, f}, {}, n > 0 ? static_cast<std::size_t>(n) : 0, smallest);
-}
-// Explains a call that the other overloads refuse.
-template <class First, class Second, class... Rest>
-    requires(!detail::visits_indices<First, Second, Rest...> &&
-             !detail::visits_from<First, Second, Rest...>)
-base::refused_call for_each_n(First&&, Second&&, Rest&&...) {
-    constexpr bool counts = std::convertible_to<First, std::size_t>;
-    constexpr bool random = std::random_access_iterator<std::decay_t<First>>;
-    static_assert(!counts || base::refused<First>,
-                  "sennit: par::for_each_n calls the function with an index; give it one parameter "
-                  "of type std::size_t");
-    static_assert(counts || random || base::refused<First>,
-                  "sennit: par::for_each_n needs random access to the elements; copy the list into "
-                  "a std::vector, or spawn a child for each element in a sennit::scope");
-    static_assert(counts || !random || base::refused<First>,
-                  "sennit: par::for_each_n takes an iterator, a number, and a function that it "
-                  "calls with one element; give the function one parameter of that type");
-    return {};
-}
+// for_each_n(count, f): calls `f(i)` for 0 <= i < count, i a std::size_t.
+// for_each_n(first, n, f, proj = {}): calls `f(proj(element))` for n elements, none if n <= 0, and
+// returns the iterator behind them.
+// Both forms take options in front. Blocks until all calls have ended. Throws the exception of the
+// lowest index that throws, and `cancelled`.
+inline constexpr detail::algorithm<detail::for_each_n_calls> for_each_n{};
 
 } // namespace sennit::par

@@ -9,6 +9,7 @@
 namespace {
 
 using sennit::par::grain;
+using sennit::par::with;
 using sennit::par::detail::chunk_sizer;
 using sennit::par::detail::round_up;
 
@@ -50,6 +51,32 @@ TEST(par_chunk_sizer, grain_makes_no_chunk_shorter) {
     // These elements are cheap: the next chunk is longer than the grain.
     for (int i = 0; i < 20; ++i) steps.note_chunk(1'000'000);
     EXPECT_GT(steps.next_end(0, std::size_t{1} << 40), 64u);
+}
+
+TEST(par_chunk_sizer, no_chunk_is_longer_than_max_grain) {
+    for (std::size_t most : {std::size_t{1}, std::size_t{3}, std::size_t{100}, std::size_t{200}}) {
+        chunk_sizer steps(with{.max_grain = most});
+        std::size_t first = 0;
+        for (int piece = 0; piece < 1000; ++piece) {
+            const std::size_t end = steps.next_end(first, std::size_t{1} << 40);
+            ASSERT_GT(end, first);
+            ASSERT_LE(end - first, most);
+            steps.note_chunk(1'000'000); // much faster than any real loop
+            first = end;
+        }
+    }
+    // The larger of the two bounds counts.
+    EXPECT_EQ(chunk_sizer(with{.min_grain = 64, .max_grain = 8}).next_end(0, 1'000'000), 64u);
+}
+
+TEST(par_chunk_sizer, chunks_begin_at_multiples_of_grain) {
+    chunk_sizer steps(grain{37});
+    std::size_t first = 0;
+    for (int piece = 0; piece < 100; ++piece) {
+        first = steps.next_end(first, std::size_t{1} << 40);
+        ASSERT_EQ(first % 37, 0u);
+        steps.note_chunk(1000);
+    }
 }
 
 TEST(par_chunk_sizer, round_up_stays_within_limit) {

@@ -45,7 +45,7 @@ TEST(par_for_each_n, every_index_is_visited_once_with_any_grain) {
             for (std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{3},
                                          std::size_t{100}, ~std::size_t{0}}) {
                 std::vector<unsigned char> visits(n);
-                sennit::par::for_each_n(n, [&](std::size_t i) { ++visits[i]; }, grain{elements});
+                sennit::par::for_each_n(grain{elements}, n, [&](std::size_t i) { ++visits[i]; });
                 expect_once(visits, elements);
             }
         }
@@ -68,7 +68,7 @@ TEST(par_for_each, for_each_takes_vectors_deques_spans_arrays_and_views) {
         std::vector<int> vector(5000, 1);
         sennit::par::for_each(vector, increment);
         sennit::par::for_each(vector.begin(), vector.end(), increment);
-        sennit::par::for_each(std::span(vector), increment, grain{16});
+        sennit::par::for_each(grain{16}, std::span(vector), increment);
         EXPECT_EQ(std::count(vector.begin(), vector.end(), 4), 5000);
 
         std::deque<int> deque(5000, 1);
@@ -110,13 +110,10 @@ TEST(par_for_each_n, chunks_begin_at_multiples_of_grain) {
         constexpr std::size_t elements = 37;
         std::vector<std::thread::id> visitor(n);
         std::atomic<unsigned> sink{0};
-        sennit::par::for_each_n(
-            n,
-            [&](std::size_t i) {
-                visitor[i] = std::this_thread::get_id();
-                for (unsigned k = 0; k < 200; ++k) sink.fetch_add(k, std::memory_order_relaxed);
-            },
-            grain{elements});
+        sennit::par::for_each_n(grain{elements}, n, [&](std::size_t i) {
+            visitor[i] = std::this_thread::get_id();
+            for (unsigned k = 0; k < 200; ++k) sink.fetch_add(k, std::memory_order_relaxed);
+        });
         for (std::size_t i = 1; i < n; ++i)
             ASSERT_TRUE(i % elements == 0 || visitor[i] == visitor[i - 1]) << "at " << i;
     });

@@ -25,7 +25,7 @@ namespace {
 
 using sennit::par::deterministic;
 using sennit::par::grain;
-// Calls are qualified, because argument-dependent lookup would find std's.
+using sennit::par::with;
 namespace par = sennit::par;
 
 TEST(par_transform_reduce, every_element_is_summed_once) {
@@ -37,14 +37,15 @@ TEST(par_transform_reduce, every_element_is_summed_once) {
             const std::uint64_t expected = 5 + n * (n + 1);
             EXPECT_EQ(par::transform_reduce(values, std::uint64_t{5}, std::plus<>(), twice),
                       expected);
-            EXPECT_EQ(par::transform_reduce(values.begin(), values.end(), std::uint64_t{5},
-                                            std::plus<>(), twice, grain{9}),
+            EXPECT_EQ(par::transform_reduce(grain{9}, values.begin(), values.end(),
+                                            std::uint64_t{5}, std::plus<>(), twice),
                       expected);
             EXPECT_EQ(par::transform_reduce(deterministic, values, std::uint64_t{5}, std::plus<>(),
                                             twice),
                       expected);
-            EXPECT_EQ(par::transform_reduce(deterministic, values.begin(), values.end(),
-                                            std::uint64_t{5}, std::plus<>(), twice, grain{9}),
+            EXPECT_EQ(par::transform_reduce(with{.min_grain = 9, .deterministic = true},
+                                            values.begin(), values.end(), std::uint64_t{5},
+                                            std::plus<>(), twice),
                       expected);
         }
     });
@@ -57,11 +58,11 @@ TEST(par_transform_reduce, noncommutative_operation_keeps_order) {
         const auto numbers = std::views::iota(0, 3000);
         const auto text = [](int i) { return std::to_string(i) + ' '; };
         for (std::size_t elements : {0u, 1u, 7u, 10'000u}) {
-            EXPECT_EQ(par::transform_reduce(numbers, std::string("start:"), std::plus<>(), text,
-                                            grain{elements}),
+            EXPECT_EQ(par::transform_reduce(grain{elements}, numbers, std::string("start:"),
+                                            std::plus<>(), text),
                       expected);
-            EXPECT_EQ(par::transform_reduce(deterministic, numbers, std::string("start:"),
-                                            std::plus<>(), text, grain{elements}),
+            EXPECT_EQ(par::transform_reduce(with{.min_grain = elements, .deterministic = true},
+                                            numbers, std::string("start:"), std::plus<>(), text),
                       expected);
         }
     });
@@ -85,8 +86,8 @@ TEST(par_transform_reduce, deterministic_form_gives_equal_bits_on_any_number_of_
             on_workers([&] {
                 for (int round = 0; round < 5; ++round)
                     bits.push_back(std::bit_cast<std::uint32_t>(par::transform_reduce(
-                        deterministic, values, 0.0f, std::plus<>(),
-                        [](float v) { return v * 1.1f; }, grain{elements})));
+                        with{.min_grain = elements, .deterministic = true}, values, 0.0f,
+                        std::plus<>(), [](float v) { return v * 1.1f; })));
             });
             EXPECT_EQ(std::count(bits.begin(), bits.end(), bits.front()),
                       static_cast<std::ptrdiff_t>(bits.size()));
@@ -100,8 +101,8 @@ TEST(par_transform_reduce, sum_of_these_floats_depends_on_grouping) {
     const std::vector<float> values = floats_of_mixed_magnitude(300'001);
     const auto sum = [&](std::size_t elements) {
         return runtime.run([&] {
-            return par::transform_reduce(deterministic, values, 0.0f, std::plus<>(),
-                                         std::identity(), grain{elements});
+            return par::transform_reduce(with{.min_grain = elements, .deterministic = true}, values,
+                                         0.0f, std::plus<>(), std::identity());
         });
     };
     EXPECT_NE(sum(1), sum(250));

@@ -129,14 +129,20 @@ inline void poll_steal_requests() noexcept {
         push_fork_slow();
 }
 
-// Undoes the newest push. True: the caller runs the child. False: a thief ran the child, and its
-// result is in the slot. Suspends the context while the thief still runs the child.
-inline bool pop_fork(fork_slot* slot) noexcept {
+// The first half of pop_fork. False: `slot` is public or stolen, and the caller must call
+// pop_fork_slow, which may suspend.
+inline bool try_pop_fork(fork_slot* slot) noexcept {
     sys::tls_set_head(slot);
     // The compiler's half of `store head; load split`. The processor's half is the membarrier in
     // force_publication.
     base::compiler_barrier();
-    if (sys::tls_before_split(slot)) [[unlikely]]
+    return !sys::tls_before_split(slot);
+}
+
+// Undoes the newest push. True: the caller runs the child. False: a thief ran the child, and its
+// result is in the slot. Suspends the context while the thief still runs the child.
+inline bool pop_fork(fork_slot* slot) noexcept {
+    if (!try_pop_fork(slot)) [[unlikely]]
         return pop_fork_slow(slot);
     return true;
 }

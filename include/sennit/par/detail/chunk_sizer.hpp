@@ -7,11 +7,12 @@
 // cost. The length of each later chunk follows from the time of the previous one, and is at most
 // `growth` times as long. Elements may suddenly become more expensive, so a chunk is also at most
 // 1/16 of the rest. But it is at least a quarter of the target; otherwise the readings of the clock
-// would cost more than they gain. Each running range has one instance, which is not shared.
+// would cost more than they gain. `max_grain` is an upper bound in any case. Each running range has
+// one instance, which is not shared.
 #pragma once
 
 #include "sennit/detail/core/now.hpp"
-#include "sennit/par/grain.hpp"
+#include "sennit/par/with.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -33,17 +34,25 @@ inline std::size_t round_up(std::size_t index, std::size_t unit, std::size_t lim
 
 class chunk_sizer {
 public:
-    explicit chunk_sizer(grain wanted) noexcept
-        : unit_(std::max<std::size_t>(wanted.elements, 1)), aim_(unit_), least_(unit_) {}
+    explicit chunk_sizer(const with& options) noexcept
+        : unit_(std::max<std::size_t>(options.min_grain, 1)),
+          most_(std::max(options.max_grain, unit_)), aim_(unit_), least_(unit_) {}
+
+    // Returns the end of the first chunk, which nothing is known about.
+    std::size_t first_end(std::size_t first, std::size_t last) const noexcept {
+        return unit_ < last - first ? first + unit_ : last;
+    }
 
     // Returns the end of the chunk that begins at `first`: more than `first`, at most `last`.
+    // `first` is a multiple of the grain.
     std::size_t next_end(std::size_t first, std::size_t last) const noexcept {
         const std::size_t left = last - first;
-        const std::size_t size = std::max({std::min(aim_, left / 16), least_, std::size_t{1}});
+        const std::size_t size = std::max({std::min(aim_, left / 16), least_, unit_});
         if (size >= left) return last;
         const std::size_t unit =
             unit_ == 1 && size >= 2 * chunk_alignment ? chunk_alignment : unit_;
-        return round_up(first + size, unit, last);
+        const std::size_t end = first + size;
+        return end - end % unit;
     }
 
     // Records a chunk of `count` elements that has just ended.
@@ -51,8 +60,9 @@ public:
         const std::int64_t now = sched::now_ns();
         const auto took = static_cast<std::size_t>(std::max<std::int64_t>(now - since_, 1));
         since_ = now;
-        const std::size_t in_target = std::min(count, largest) * target_ns / took;
-        const std::size_t at_most = std::min(count, largest) * growth;
+        // For more than 10^15 elements the products wrap. Any size is then valid.
+        const std::size_t in_target = count * target_ns / took;
+        const std::size_t at_most = std::min(count * growth, most_);
         aim_ = std::min(in_target, at_most);
         least_ = std::min(in_target / 4, at_most);
     }
@@ -62,9 +72,9 @@ private:
     // force.
     static constexpr std::size_t target_ns = 10'000;
     static constexpr std::size_t growth = 16;
-    static constexpr std::size_t largest = std::size_t{1} << 30;
 
     std::size_t unit_;
+    std::size_t most_;
     std::size_t aim_;   // elements that take about the target
     std::size_t least_; // the smallest number of elements that is worth a chunk
     std::int64_t since_ = sched::now_ns();

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// mergesort: the parallel stable sort. It needs room for all elements.
+//
+// Both halves are sorted in parallel, alternately in place and into the room, and then merged to
+// the other side. A merge of many elements is divided at the middle of the longer run and at the
+// place of that element in the other run; both parts are merged in parallel. The division is found
+// once, and both parts obey it. So each element moves exactly once, even if the comparison is
+// inconsistent.
+//
+// Errors. A merge never throws: when a comparison throws, the merge keeps the exception and moves
+// the rest of its runs in order. After an exception, sort_half moves all elements back in place. So
+// the range is a permutation of its elements again. Moves of elements must not throw.
+#pragma once
+
+#include "sennit/detail/sys/spin_lock.hpp"
+#include "sennit/par/detail/quicksort.hpp"
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+
+namespace sennit::par::detail {
+
+// Uninitialised room for elements; null if the memory is refused.
+template <class T>
+class sort_room {
+public:
+    explicit sort_room(std::size_t n) noexcept
+        : memory_(n > static_cast<std::size_t>(-1) / sizeof(T)
+                      ? nullptr
+                      : ::operator new(n * sizeof(T), std::align_val_t(alignof(T)), std::nothrow)) {
+    }
+    ~sort_room() { ::operator delete(memory_, std::align_val_t(alignof(T))); }
+    sort_room(const sort_room&) = delete;
+
+    T* get() const noexcept { return static_cast<T*>(memory_); }
+
+private:
+    void* memory_;
+};
+
+template <class I, class Order>
+class mergesort {
+public:
+    using value = std::iter_value_t<I>;
+
+    mergesort(loop_control& loop, const Order& less, value* room)
+        : loop_(loop), less_(less), room_(room) {}
+
+    void run(I first, std::size_t n) {
+        origin_ = first;
+        sort_half(0, n, false);
+    }
+
+private:
+    static constexpr std::size_t small = 24;
+    static constexpr std::size_t forked = 1024;
+    // Serial merges; half of it takes some microseconds.
+    static constexpr std::size_t merged_serially = 16'384;
+
+    // Sorts elements [from, from + n), from their place into the room or in place. If it throws,
+    // all of them are back in their place.
+    void sort_half(std::size_t from, std::size_t n, bool into_room) {
+        const I place = advanced(origin_, from);
+        if (n <= small) {
+            insertion_sort(place, n, less_);
+            if (into_room) move_to_room(from, n);
+            return;
+        }
+        if (n > forked && loop_.in_scope() && loop_.dropped(0)) throw sennit::cancelled();
+        const std::size_t half = n / 2;
+        bool lower_moved = false;
+        bool upper_moved = false;
+        auto lower = [&, this] {
+            sort_half(from, half, !into_room);
+            lower_moved = !into_room;
+        };
+        auto upper = [&, this] {
+            sort_half(from + half, n - half, !into_room);
+            upper_moved = !into_room;
+        };
+        try {
+            if (n > forked) {
+                fork_in_loop(loop_, lower, upper);
+            } else {
+                lower();
+                upper();
+            }
+        } catch (...) {
+            if (lower_moved) move_back(from, half);
+            if (upper_moved) move_back(from + half, n - half);
+            throw;
+        }
+        failure failed;
+        if (into_room) {
+            merge<true>(failed, place, half, advanced(place, half), n - half, room_ + from);
+            if (failed.error) move_back(from, n);
+        } else {
+            merge<false>(failed, room_ + from, half, room_ + from + half, n - half, place);
+            std::destroy_n(room_ + from, n);
+        }
+        if (failed.error) std::rethrow_exception(failed.error);
+    }
+
+    void move_to_room(std::size_t from, std::size_t n) noexcept {
+        I at = advanced(origin_, from);
+        for (std::size_t i = 0; i < n; ++i, (void)++at)
+            std::construct_at(room_ + from + i, std::ranges::iter_move(at));
+    }
+    void move_back(std::size_t from, std::size_t n) noexcept {
+        I at = advanced(origin_, from);
+        for (std::size_t i = 0; i < n; ++i, (void)++at) *at = std::move(room_[from + i]);
+        std::destroy_n(room_ + from, n);
+    }
+
+    // The first exception of a merge.
+    struct failure {
+        base::spin_lock lock;
+        std::exception_ptr error;
+        void keep() noexcept {
+            std::lock_guard guard(lock);
+            if (!error) error = std::current_exception();
+        }
+    };
+
+    template <bool IntoRoom, class To, class From>
+    static void put_next(To& to, From& from) noexcept {
+        if constexpr (IntoRoom)
+            std::construct_at(to, std::ranges::iter_move(from));
+        else
+            *to = std::ranges::iter_move(from);
+        ++to;
+        ++from;
+    }
+
+    template <bool IntoRoom, class From, class To>
+    void merge(failure& failed, From a, std::size_t na, From b, std::size_t nb, To to) noexcept {
+        if (na + nb <= merged_serially || na == 0 || nb == 0)
+            return merge_serially<IntoRoom>(failed, a, na, b, nb, to);
+        // The elements of the second run that equal an element of the first one stand behind it.
+        std::size_t ia = na / 2;
+        std::size_t ib = nb / 2;
+        try {
+            if (na >= nb)
+                ib = leading_count(
+                    b, nb, [&](auto&& element) { return less_(element, *advanced(a, ia)); });
+            else
+                ia = leading_count(
+                    a, na, [&](auto&& element) { return !less_(*advanced(b, ib), element); });
+        } catch (...) {
+            failed.keep();
+        }
+        auto lower = [&, this]() noexcept { merge<IntoRoom>(failed, a, ia, b, ib, to); };
+        auto upper = [&, this]() noexcept {
+            merge<IntoRoom>(failed, advanced(a, ia), na - ia, advanced(b, ib), nb - ib,
+                            advanced(to, ia + ib));
+        };
+        fork_in_loop(loop_, lower, upper);
+    }
+
+    template <bool IntoRoom, class From, class To>
+    void merge_serially(failure& failed, From a, std::size_t na, From b, std::size_t nb,
+                        To to) noexcept {
+        try {
+            if constexpr (std::is_trivially_copyable_v<value> && sizeof(value) <= 16) {
+                while (na != 0 && nb != 0) {
+                    const bool second = less_(*b, *a);
+                    From taken = second ? b : a;
+                    put_next<IntoRoom>(to, taken);
+                    b += second;
+                    nb -= second;
+                    a += !second;
+                    na -= !second;
+                }
+            } else {
+                while (na != 0 && nb != 0) {
+                    if (less_(*b, *a)) {
+                        put_next<IntoRoom>(to, b);
+                        --nb;
+                    } else {
+                        put_next<IntoRoom>(to, a);
+                        --na;
+                    }
+                }
+            }
+        } catch (...) {
+            failed.keep();
+        }
+        for (; na != 0; --na) put_next<IntoRoom>(to, a);
+        for (; nb != 0; --nb) put_next<IntoRoom>(to, b);
+    }
+
+    loop_control& loop_;
+    const Order less_;
+    value* const room_;
+    I origin_{};
+};
+
+} // namespace sennit::par::detail

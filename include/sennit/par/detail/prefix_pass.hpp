@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of the scans and of copy_if: a single pass over the elements, in which each chunk
+// needs a value that depends on all elements in front of it (its prefix).
+//
+// Protocol. All workers take chunks from the front of the range, in order, as in search_loop.hpp. A
+// chunk has a node, and is linked to the node of the chunk in front of it.
+// N1 A worker takes a chunk and links its node, under the lock of the pass.
+// N2 If the prefix of the chunk is known, the worker writes the final output at once, and learns
+//    the prefix behind the chunk by that.
+// N3 Otherwise the worker computes the contribution of the chunk, without output, and waits for its
+//    prefix. It publishes the prefix behind the chunk first, and then writes the output.
+// N4 After the worker has copied the prefix out of the node in front, it finishes `read` there.
+// One worker alone always takes N2, so that its pass is the serial algorithm.
+//
+// Why a wait ends. Chunks are taken in order, so the chunk in front of a taken chunk has been taken
+// by a worker that has begun it. The chunk in front of all others never waits.
+//
+// Waits. The prefix arrives after one chunk of another worker, about 10 µs, so a worker looks for
+// it for some time, and then suspends. While a worker is suspended, no further worker enters: it
+// would take a chunk, suspend, too, and leave its thread to the next one, until each chunk had a
+// context of its own. After the wait the worker invites again.
+//
+// Life of the nodes. Each entering worker has two nodes in its frame, and uses them in turn. When
+// the worker has finished a chunk, the chain of prefixes up to that chunk is known; so the node of
+// its chunk before was read (N4), and may be used again. Before a worker leaves, it waits for
+// `read` of its last node if that node has a successor. A worker that leaves early takes the rest
+// of the range away first, so that no successor can come later.
+//
+// Errors. A chunk that throws publishes a failure in place of a prefix, and so do all chunks behind
+// it. The pass throws the exception of the lowest chunk. Tested by tests/unit/par/scan_test.cpp.
+#pragma once
+
+#include "sennit/detail/core/one_shot.hpp"
+#include "sennit/detail/core/verbs.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
+#include "sennit/par/detail/search_loop.hpp"
+
+#include <mutex>
+#include <optional>
+
+namespace sennit::par::detail {
+
+// `Work` has a `prefix_type`, and these functions for a chunk [first, last) behind `prefix`:
+// direct(first, last, prefix) writes the output and returns the prefix behind the chunk;
+// contribute(first, last, scratch) returns the prefix behind the chunk if the chunk began the
+// range; combine(prefix, contribution) returns the prefix behind the chunk; finish(first, last,
+// prefix, scratch) writes the output. `scratch_type` passes from contribute to finish.
+// `longest_chunk` bounds the chunks.
+template <class Work>
+class prefix_pass : public loop_control {
+public:
+    using prefix_type = typename Work::prefix_type;
+
+    prefix_pass(const Work& work, std::optional<prefix_type> begin, std::size_t count,
+                const with& given)
+        : loop_control(given), work_(work), begin_(std::move(begin)), count_(count) {}
+
+    search_result enter() {
+        if (suspended_.load_rlx() != 0 || ended()) return {}; // A hint: a guest leaves early.
+        if (limited() && entered_.fetch_add(1) >= options.max_workers) return {};
+        frame mine(options);
+        search_result result;
+        auto take_here = [&] { return take_chunks(mine); };
+        // An invitation that no thief has taken is void: this worker has entered already.
+        const void* const here = sched::current_context();
+        auto invite = [this, here] {
+            if (sched::current_context() == here) return search_result{};
+            stolen_scope scope(*this);
+            return enter();
+        };
+        while (!ended()) {
+            auto [own, other] = sennit::detail::fork_two(take_here, invite);
+            if (own.index < result.index) result = std::move(own);
+            if (other.index < result.index) result = std::move(other);
+        }
+        if (mine.last && has_successor(*mine.last)) mine.last->read.wait("the next chunk");
+        return result;
+    }
+
+    // The prefix behind the last chunk. Valid after all workers have left without an error.
+    std::optional<prefix_type> end() && { return std::move(end_); }
+
+private:
+    struct node {
+        sched::one_shot known;                 // `prefix` is set, or the chunk has failed
+        sched::one_shot read;                  // the successor has read `prefix`
+        base::atomic<bool> contributes{false}; // the worker computes the contribution
+        std::optional<prefix_type> prefix;
+        bool has_successor = false; // guarded by lock_
+    };
+
+    struct frame {
+        explicit frame(const with& options) noexcept
+            : steps(with{.min_grain = std::min(options.min_grain, Work::longest_chunk),
+                         .max_grain = std::min(options.max_grain, Work::longest_chunk)}) {}
+        std::optional<node> nodes[2];
+        int turn = 0;
+        node* last = nullptr; // the node of the newest chunk
+        chunk_sizer steps;
+    };
+
+    bool ended() {
+        std::lock_guard guard(lock_);
+        return next_ >= count_;
+    }
+    // No further chunk is taken.
+    void drop_rest() {
+        std::lock_guard guard(lock_);
+        next_ = count_;
+    }
+
+    // Takes chunks until none is left, or until the worker was suspended.
+    search_result take_chunks(frame& mine) {
+        search_result result;
+        for (bool waited = false; !waited;) {
+            if (dropped(0)) drop_rest(); // cancelled
+            std::size_t first = 0;
+            std::size_t end = 0;
+            node* front = nullptr;
+            {
+                std::lock_guard guard(lock_);
+                if (next_ >= count_) break;
+                first = next_;
+                end = next_ = mine.steps.next_end(first, count_);
+                front = last_;
+                if (front) front->has_successor = true;
+                last_ = mine.last = &mine.nodes[mine.turn ^= 1].emplace();
+            }
+            if (!run_chunk(first, end, front, *mine.last, result, waited)) {
+                drop_rest();
+                break;
+            }
+            mine.steps.note_chunk(end - first);
+            sched::poll_steal_requests();
+        }
+        return result;
+    }
+    bool has_successor(const node& which) {
+        std::lock_guard guard(lock_);
+        return which.has_successor;
+    }
+
+    // Returns false if the chunk or one in front of it has failed.
+    bool run_chunk(std::size_t first, std::size_t end, node* front, node& mine,
+                   search_result& result, bool& waited) noexcept {
+        bool front_is_read = front == nullptr;
+        try {
+            typename Work::scratch_type scratch;
+            std::optional<prefix_type> contribution;
+            if (front && !arrives_soon(*front)) {
+                mine.contributes.store_rel(true); // Pairs with arrives_soon.
+                contribution.emplace(work_.contribute(first, end, scratch));
+            }
+            std::optional<prefix_type> prefix;
+            if (front) {
+                const bool failed = wait_for(*front, waited);
+                if (!failed) prefix = front->prefix;
+                front->read.finish();
+                front_is_read = true;
+                if (failed) {
+                    mine.known.finish(true);
+                    return false;
+                }
+            } else {
+                prefix = begin_;
+            }
+            if (contribution) {
+                mine.prefix.emplace(
+                    work_.combine(std::as_const(*prefix), std::move(*contribution)));
+                if (end == count_) end_ = mine.prefix;
+                mine.known.finish();
+                work_.finish(first, end, std::move(prefix), scratch);
+            } else {
+                mine.prefix.emplace(work_.direct(first, end, std::move(prefix)));
+                if (end == count_) end_ = mine.prefix;
+                mine.known.finish();
+            }
+            return true;
+        } catch (...) {
+            result = {first, std::current_exception()};
+            if (!front_is_read) {
+                (void)wait_for(*front, waited);
+                front->read.finish();
+            }
+            if (!mine.known.finished()) mine.known.finish(true);
+            return false;
+        }
+    }
+    // Looks for the prefix of a chunk for some time.
+    static bool look_for(const node& front, std::int64_t longest_ns) noexcept {
+        const std::int64_t start = sched::now_ns();
+        do {
+            for (int i = 0; i < 16; ++i)
+                if (front.known.finished()) return true;
+        } while (sched::now_ns() - start < longest_ns);
+        return false;
+    }
+    // True if the prefix of a chunk is known, or becomes known while this worker looks. The chunk
+    // in front began earlier. If it contributes only, its prefix is likely to arrive soon. Two
+    // workers then alternate: one writes the output of its chunk directly, while the other one
+    // contributes the next chunk. Otherwise each chunk would be read twice.
+    static bool arrives_soon(const node& front) noexcept {
+        if (front.known.finished()) return true;
+        // Pairs with run_chunk of the worker in front. An old value costs a contribution.
+        return front.contributes.load_acq() && look_for(front, 3'000);
+    }
+    // Ten chunks of the usual length. A worker that was suspended continues late: its context waits
+    // in the queue of the worker that woke it.
+    static constexpr std::int64_t longest_look_ns = 100'000;
+
+    // Waits for the prefix of a chunk, and notes whether the worker was suspended. Returns true if
+    // the chunk has failed.
+    bool wait_for(node& front, bool& waited) noexcept {
+        if (!front.known.finished() && !look_for(front, longest_look_ns)) {
+            waited = true;
+            suspended_.fetch_add(1);
+            front.known.wait("the prefix of a chunk");
+            suspended_.fetch_sub(1);
+        }
+        return front.known.failed();
+    }
+
+    const Work& work_;
+    const std::optional<prefix_type> begin_;
+    const std::size_t count_;
+    std::optional<prefix_type> end_; // written by the worker of the last chunk
+    base::atomic<unsigned> entered_{0};
+    base::atomic<unsigned> suspended_{0}; // workers that wait for a prefix
+    base::spin_lock lock_;                // guards the members below
+    std::size_t next_ = 0;                // the first element that no worker has taken
+    node* last_ = nullptr;                // the node of the newest chunk
+};
+
+// Runs the pass and returns the prefix behind the last chunk. `begin` is that of the first chunk.
+template <class Work>
+std::optional<typename Work::prefix_type>
+run_prefix_pass(const with& options, std::size_t count, const Work& work,
+                std::optional<typename Work::prefix_type> begin) {
+    if (count == 0) return begin;
+    prefix_pass<Work> pass(work, std::move(begin), count, options);
+    search_result result =
+        sched::free_slot() ? pass.enter() : default_runtime().run([&] { return pass.enter(); });
+    if (result.error) std::rethrow_exception(std::move(result.error));
+    pass.throw_if_cancelled();
+    return std::move(pass).end();
+}
+
+} // namespace sennit::par::detail

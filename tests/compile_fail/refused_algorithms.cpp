@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: sennit: a parallel algorithm needs random access to the elements and their number
+// expect-error: sennit: a parallel algorithm cannot write to a std::vector<bool>
+// expect-error: sennit: this parallel algorithm takes the options or nothing, a range or two iter
+// expect-error: sennit: this parallel algorithm takes the options or nothing, the elements, an outp
+// expect-error: sennit: this parallel algorithm takes the options or nothing, two ranges or two it
+// expect-error: sennit: this parallel algorithm takes the options or nothing, a range whose elemen
+// expect-error: sennit: par::reduce takes the elements, init, an operation
+// expect-error: sennit: par::inclusive_scan takes the options or nothing, the elements, an output
+// Each refused call of a parallel algorithm says what the algorithm needs.
+#include "sennit/par.hpp"
+
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace par = sennit::par;
+
+struct item {
+    int key;
+};
+
+void use(std::vector<int>& numbers, std::vector<bool>& flags, std::vector<std::string>& texts,
+         std::vector<item>& items, std::vector<std::unique_ptr<int>>& boxes) {
+    const auto odd = [](int number) { return number % 2 != 0; };
+    par::transform(numbers, numbers, odd);
+    par::sort(items, {}, &item::key);
+    (void)par::equal(numbers, numbers);
+    (void)par::max(numbers);
+    (void)par::count(flags, true);
+    (void)par::reduce(texts, std::string());
+    par::inclusive_scan(numbers, numbers);
+    (void)par::min_element(boxes, {}, [](const auto& box) { return *box; });
+#ifdef SENNIT_EXPECT_ERROR
+    std::list<int> list(4);
+    (void)par::find(list, 1);
+    par::transform(numbers, flags, odd);
+    par::sort(items);
+    par::copy_if(texts, numbers, [](const std::string&) { return true; });
+    (void)par::equal(numbers, texts);
+    (void)par::max(boxes);
+    (void)par::reduce(texts, 0);
+    par::inclusive_scan(texts, numbers);
+#endif
+}
