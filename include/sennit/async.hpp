@@ -61,7 +61,8 @@ auto async_from(const void* made_at, launch policy, F&& function, A&&... argumen
 // Runs `function(arguments...)` in a new fiber that starts by `policy`, and returns a future of the
 // result.
 template <class F, class... A>
-    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
+    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> &&
+             (!detail::returns_task<std::decay_t<F>, std::decay_t<A>...>)
 [[gnu::always_inline]] inline auto async(launch policy, F&& function, A&&... arguments) {
     return detail::async_from(sched::here(), policy, std::forward<F>(function),
                               std::forward<A>(arguments)...);
@@ -69,7 +70,8 @@ template <class F, class... A>
 
 // Runs `function(arguments...)` in a new fiber, and returns a future of the result.
 template <class F, class... A>
-    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
+    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> &&
+             (!detail::returns_task<std::decay_t<F>, std::decay_t<A>...>)
 [[gnu::always_inline]] inline auto async(F&& function, A&&... arguments) {
     return detail::async_from(sched::here(), launch::enqueue, std::forward<F>(function),
                               std::forward<A>(arguments)...);

@@ -42,6 +42,7 @@
 #include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/here.hpp"
+#include "sennit/detail/core/task_forward.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/exception_list.hpp"
 #include "sennit/fiber.hpp"
@@ -62,8 +63,14 @@
 namespace sennit {
 
 namespace detail {
+
+// A function that a nursery calls. A task that it returned would never begin.
+template <class F>
+concept runs_in_nursery = (std::invocable<F> && !returns_task<F>) ||
+                          (std::invocable<F, std::stop_token> && !returns_task<F, std::stop_token>);
+
 struct nursery_access;
-}
+} // namespace detail
 
 struct nursery_options {
     // The most children that run at a time, at least 1. A child counts from its start to its end.
@@ -89,28 +96,24 @@ public:
     // Throws std::bad_alloc and the exceptions of copying the function; the nursery is then
     // unchanged. launch::now applies only if a place is free.
     template <class F>
-        requires std::invocable<std::decay_t<F>&> ||
-                 std::invocable<std::decay_t<F>&, std::stop_token>
+        requires detail::runs_in_nursery<std::decay_t<F>&>
     [[gnu::always_inline]] void start(F&& function) {
         start_from(sched::here(), nullptr, std::forward<F>(function));
     }
     template <class F>
-        requires std::invocable<std::decay_t<F>&> ||
-                 std::invocable<std::decay_t<F>&, std::stop_token>
+        requires detail::runs_in_nursery<std::decay_t<F>&>
     [[gnu::always_inline]] void start(const fiber_attributes& how, F&& function) {
         start_from(sched::here(), &how, std::forward<F>(function));
     }
     // Starts a child as `start` does if a place is free. Otherwise, and in a cancelled nursery, it
     // returns false, and the function was not moved from. Never blocks. Throws like `start`.
     template <class F>
-        requires std::invocable<std::decay_t<F>&> ||
-                 std::invocable<std::decay_t<F>&, std::stop_token>
+        requires detail::runs_in_nursery<std::decay_t<F>&>
     [[gnu::always_inline, nodiscard]] bool try_start(F&& function) {
         return start_if_free(sched::here(), nullptr, std::forward<F>(function));
     }
     template <class F>
-        requires std::invocable<std::decay_t<F>&> ||
-                 std::invocable<std::decay_t<F>&, std::stop_token>
+        requires detail::runs_in_nursery<std::decay_t<F>&>
     [[gnu::always_inline, nodiscard]] bool try_start(const fiber_attributes& how, F&& function) {
         return start_if_free(sched::here(), &how, std::forward<F>(function));
     }
@@ -119,7 +122,8 @@ public:
     base::refused_call start(F&&) {
         static_assert(base::refused<F>,
                       "sennit: nursery::start calls the function without arguments, or with a "
-                      "std::stop_token; capture other arguments in a lambda");
+                      "std::stop_token; capture other arguments in a lambda, which runs a task by "
+                      "sennit::block_on");
         return {};
     }
     template <class F>
@@ -131,7 +135,8 @@ public:
     base::refused_call try_start(F&&) {
         static_assert(base::refused<F>,
                       "sennit: nursery::try_start calls the function without arguments, or with a "
-                      "std::stop_token; capture other arguments in a lambda");
+                      "std::stop_token; capture other arguments in a lambda, which runs a task by "
+                      "sennit::block_on");
         return {};
     }
     template <class F>

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect-error: sennit: a task is awaited once, as an rvalue
+// expect-error: sennit: a task awaits a future as an rvalue
+// expect-error: sennit: a task awaits tasks, futures
+// expect-error: coroutine frames to 16 bytes
+// expect-error: sennit: nursery::start calls
+#include <sennit/nursery.hpp>
+#include <sennit/task.hpp>
+
+#include <coroutine>
+#include <utility>
+
+struct alignas(64) wide {};
+
+sennit::task<int> one() {
+    co_return 1;
+}
+
+sennit::task<> accepted(sennit::future<int> value) {
+    sennit::task<int> inner = one();
+    co_await std::move(inner);
+    co_await std::move(value);
+}
+
+#ifdef SENNIT_EXPECT_ERROR
+sennit::task<> refused(sennit::future<int> value) {
+    sennit::task<int> inner = one();
+    co_await inner;
+    co_await value;
+    co_await std::suspend_always();
+}
+sennit::task<wide> refused_result();
+sennit::task<wide> made = refused_result();
+void refused_child() {
+    sennit::nursery family;
+    family.start(one);
+}
+#endif
