@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: sennit: a task is awaited once, as an rvalue
+//
 // expect-error: sennit: a task awaits a future as an rvalue
+//
 // expect-error: sennit: a task awaits tasks, futures
+//
 // expect-error: coroutine frames to 16 bytes
+//
 // expect-error: sennit: nursery::start calls
 #include <sennit/nursery.hpp>
 #include <sennit/task.hpp>
