@@ -10,9 +10,9 @@
 // The other tasks are cancelled, and have ended when the await returns. Exactly one result is
 // returned; the other values are destroyed, and the other exceptions dropped. For several tasks the
 // result is a std::variant whose index is the number of the task (std::monostate for void). For a
-// vector it is any_of: the number and the value. async_any throws the exception of the first task
-// that ends, if it ended by one. async_first_success throws exception_list if all fail. If the
-// awaiting task is cancelled before a task has won, the await throws `cancelled`.
+// vector it is async_any_result: the number and the value. async_any throws the exception of the
+// first task that ends, if it ended by one. async_first_success throws exception_list if all fail.
+// If the awaiting task is cancelled before a task has won, the await throws `cancelled`.
 #pragma once
 
 #include "sennit/async_all.hpp"
@@ -41,7 +41,7 @@ namespace sennit {
 
 // The result of async_any for a vector: the number of the task, and its value.
 template <class T>
-struct any_of {
+struct async_any_result {
     std::size_t index;
     detail::all_value<T> value;
 };
@@ -129,7 +129,7 @@ task<std::variant<all_value<T>...>> race_tasks(win_by rule, task<T>... tasks) {
 }
 
 template <class T>
-task<any_of<T>> race_tasks(win_by rule, std::vector<task<T>> tasks) {
+task<async_any_result<T>> race_tasks(win_by rule, std::vector<task<T>> tasks) {
     if (tasks.empty())
         throw std::invalid_argument("sennit: [SNT-242] async_any: the vector has no tasks, so none "
                                     "can win; pass one task or more");
@@ -145,7 +145,7 @@ task<any_of<T>> race_tasks(win_by rule, std::vector<task<T>> tasks) {
         for (race_child<T>& child : children) errors.push_back(child.result.error());
         throw_lost_race(std::move(errors));
     }
-    co_return any_of<T>{which.winner(), children[which.winner()].value()};
+    co_return async_any_result<T>{which.winner(), children[which.winner()].value()};
 }
 
 } // namespace detail
