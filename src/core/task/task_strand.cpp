@@ -14,6 +14,8 @@
 #include "sys/mutant.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -273,10 +275,13 @@ wake_reason task_wait::unblock(wait_list& list, base::spin_lock& lock) noexcept 
 void task_wait::run_if_newest(task_strand& child) noexcept {
     worker& me = *this_worker();
     if (tracing::on() || in_cancel_scope() || me.global_poll_due_beside_children()) return;
-    // SAFETY: compared only.
+    // At least half of the stack must be left. On a coroutine stack, wherever that lies, the
+    // difference is too large.
     const auto* here = static_cast<const std::byte*>(sys::stack_pointer());
     const sys::stack& mine = me.self().stack;
-    if (here - mine.low < (mine.high - mine.low) / 2) return;
+    if (static_cast<std::size_t>(mine.high - here) >=
+        static_cast<std::size_t>(mine.high - mine.low) / 2)
+        return;
     if (!me.queue().pop_newest_if(child)) return;
     me.counted.inline_runs.add();
     child.own_.outer = current_strand();
