@@ -89,7 +89,7 @@ public:
     std::int64_t enlist() noexcept;
     // Shows `self`, a selection, to the sources: releases the locks, then registers the stop
     // tokens, because a stop callback may claim the wait immediately.
-    static void publish(void* self) noexcept;
+    static void publish(void* self) noexcept; // `self` points to the selection.
     // Leaves all lists after the wait, which ended for the reason `why`. Returns the number of the
     // case that has happened. Throws `cancelled`.
     std::size_t leave(sched::wake_reason why);

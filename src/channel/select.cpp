@@ -114,7 +114,8 @@ namespace {
 
 // Returns the number of the case that happens next; `fallback` is the number of the default case.
 std::size_t choose(std::span<select_case* const> cases, std::size_t fallback, const char* what) {
-    selection_of<max_select_cases> mine(cases);
+    selection_of<max_select_cases> memory(cases);
+    selection& mine = memory; // publish takes the address of the base
     {
         sched::wake_ups woken;
         mine.lock();
