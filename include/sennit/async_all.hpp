@@ -13,9 +13,10 @@
 // throws `cancelled`, which is reported only if no other exception was thrown. All tasks have ended
 // when the await returns or throws. g++ 12 destroys some temporaries of a co_await expression twice
 // (GCC PR 99576): a lambda with captures that are not trivial must be named before the await. Cost:
-// a strand for each task, in the frame of async_all; for a vector, one allocation.
+// a strand for each task, in the frame of async_all; for a vector, allocated a few at a time.
 #pragma once
 
+#include "sennit/detail/base/coroutine_templates.hpp"
 #include "sennit/task/group.hpp"
 #include "sennit/task/task.hpp"
 
@@ -30,27 +31,16 @@
 #include <variant>
 #include <vector>
 
-// g++ 12 warns of a template coroutine in a header whose parameter is a lambda of an unnamed
-// namespace: its frame has a member of a type without linkage. The frame has none either.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsubobject-linkage"
-#endif
+SENNIT_COROUTINE_TEMPLATES_BEGIN
 
 namespace sennit {
 
 namespace detail {
 
-template <class T>
-using all_value =
-    std::conditional_t<std::is_void_v<T>, std::monostate,
-                       std::conditional_t<std::is_reference_v<T>,
-                                          std::reference_wrapper<std::remove_reference_t<T>>, T>>;
-
 // Cancels the other children of its group at the first exception, and keeps that exception.
 class first_error {
 public:
-    // True for the first caller: it alone may store.
+    // Does nothing if another child has stored an exception before.
     void store(task_group& group, std::exception_ptr error) noexcept;
     // Once all children have ended.
     void rethrow() const {
@@ -74,14 +64,6 @@ public:
         if (this->result.failed() && !is_cancelled(this->result.error()))
             error_.store(this->group_, this->result.error());
     }
-    all_value<T> value() {
-        if constexpr (std::is_void_v<T>) {
-            this->result.take();
-            return {};
-        } else {
-            return this->result.take();
-        }
-    }
 
 private:
     first_error& error_;
@@ -92,7 +74,7 @@ private:
 // Runs all tasks; returns their values as a tuple.
 template <class... T>
     requires(sizeof...(T) > 0)
-task<std::tuple<detail::all_value<T>...>> async_all(task<T>... tasks) {
+task<std::tuple<detail::child_value<T>...>> async_all(task<T>... tasks) {
     detail::task_group group;
     detail::first_error error;
     sched::runtime_core& where = *sched::current_runtime();
@@ -105,13 +87,13 @@ task<std::tuple<detail::all_value<T>...>> async_all(task<T>... tasks) {
         children);
     error.rethrow();
     co_return std::apply(
-        [](auto&... child) { return std::tuple<detail::all_value<T>...>{child->value()...}; },
+        [](auto&... child) { return std::tuple<detail::child_value<T>...>{child->value()...}; },
         children);
 }
 
 // Runs all tasks of the vector; returns their values in the same order.
 template <class T>
-task<std::vector<detail::all_value<T>>> async_all(std::vector<task<T>> tasks) {
+task<std::vector<detail::child_value<T>>> async_all(std::vector<task<T>> tasks) {
     detail::task_group group;
     detail::first_error error;
     sched::runtime_core& where = *sched::current_runtime();
@@ -120,7 +102,7 @@ task<std::vector<detail::all_value<T>>> async_all(std::vector<task<T>> tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) children[i].start(std::move(tasks[i]));
     co_await group.join();
     error.rethrow();
-    std::vector<detail::all_value<T>> values;
+    std::vector<detail::child_value<T>> values;
     values.reserve(children.size());
     for (detail::all_child<T>& child : children) values.push_back(child.value());
     co_return values;
@@ -128,6 +110,4 @@ task<std::vector<detail::all_value<T>>> async_all(std::vector<task<T>> tasks) {
 
 } // namespace sennit
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+SENNIT_COROUTINE_TEMPLATES_END

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "sennit/async_all.hpp"
+#include "sennit/detail/base/coroutine_templates.hpp"
 #include "sennit/exception_list.hpp"
 #include "sennit/task/group.hpp"
 
@@ -30,12 +31,7 @@
 #include <variant>
 #include <vector>
 
-// g++ 12 warns of a template coroutine in a header whose parameter is a lambda of an unnamed
-// namespace: its frame has a member of a type without linkage. The frame has none either.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsubobject-linkage"
-#endif
+SENNIT_COROUTINE_TEMPLATES_BEGIN
 
 namespace sennit {
 
@@ -43,53 +39,45 @@ namespace sennit {
 template <class T>
 struct async_any_result {
     std::size_t index;
-    detail::all_value<T> value;
+    detail::child_value<T> value;
 };
 
 namespace detail {
 
 enum class win_by : bool { end, success };
 
-// The decision which child wins.
-class race {
+// Decides which child wins.
+class race_outcome {
 public:
-    explicit race(win_by rule) noexcept : rule_(rule) {}
+    explicit race_outcome(win_by rule) noexcept : rule_(rule) {}
     // Called by a child that has ended.
     void child_ended(task_group& group, std::size_t index, bool failed, bool cut_short) noexcept;
-    // Once all children have ended: the number of the winner, or `nobody`.
+    // Once all children have ended: the number of the winner, or `no_winner`.
     std::size_t winner() const noexcept {
         // Orders nothing: the join of the group does.
         return winner_.load_rlx();
     }
-    static constexpr std::size_t nobody = SIZE_MAX;
+    static constexpr std::size_t no_winner = SIZE_MAX;
 
 private:
     const win_by rule_;
-    base::atomic<std::size_t> winner_{nobody};
+    base::atomic<std::size_t> winner_{no_winner};
 };
 
 template <class T>
 class race_child final : public group_child<T, race_child<T>> {
 public:
-    race_child(task_group& group, race& which, std::size_t index,
+    race_child(task_group& group, race_outcome& outcome, std::size_t index,
                sched::runtime_core& where) noexcept
-        : group_child<T, race_child>(group, where), race_(which), index_(index) {}
+        : group_child<T, race_child>(group, where), outcome_(outcome), index_(index) {}
     void child_ended() noexcept {
         const bool failed = this->result.failed();
-        race_.child_ended(this->group_, index_, failed,
-                          failed && is_cancelled(this->result.error()));
-    }
-    all_value<T> value() {
-        if constexpr (std::is_void_v<T>) {
-            this->result.take();
-            return {};
-        } else {
-            return this->result.take();
-        }
+        outcome_.child_ended(this->group_, index_, failed,
+                             failed && is_cancelled(this->result.error()));
     }
 
 private:
-    race& race_;
+    race_outcome& outcome_;
     const std::size_t index_;
 };
 
@@ -105,27 +93,27 @@ Variant winner_value(std::size_t index, Children& children) {
 }
 
 template <class... T>
-task<std::variant<all_value<T>...>> race_tasks(win_by rule, task<T>... tasks) {
+task<std::variant<child_value<T>...>> race_tasks(win_by rule, task<T>... tasks) {
     task_group group;
-    race which(rule);
+    race_outcome outcome(rule);
     sched::runtime_core& where = *sched::current_runtime();
     std::tuple<std::optional<race_child<T>>...> children;
     co_await std::apply(
         [&](auto&... child) {
             std::size_t i = 0;
             // All are constructed first: a child that has ended may decide the race.
-            (child.emplace(group, which, i++, where), ...);
+            (child.emplace(group, outcome, i++, where), ...);
             (child->start(std::move(tasks)), ...);
             return group.join();
         },
         children);
-    if (which.winner() == race::nobody)
+    if (outcome.winner() == race_outcome::no_winner)
         throw_lost_race(std::apply(
             [](auto&... child) {
                 return std::vector<std::exception_ptr>{child->result.error()...};
             },
             children));
-    co_return winner_value<0, std::variant<all_value<T>...>>(which.winner(), children);
+    co_return winner_value<0, std::variant<child_value<T>...>>(outcome.winner(), children);
 }
 
 template <class T>
@@ -134,18 +122,18 @@ task<async_any_result<T>> race_tasks(win_by rule, std::vector<task<T>> tasks) {
         throw std::invalid_argument("sennit: [SNT-242] async_any: the vector has no tasks, so none "
                                     "can win; pass one task or more");
     task_group group;
-    race which(rule);
+    race_outcome outcome(rule);
     sched::runtime_core& where = *sched::current_runtime();
     std::deque<race_child<T>> children; // Strands do not move.
-    for (std::size_t i = 0; i < tasks.size(); ++i) children.emplace_back(group, which, i, where);
+    for (std::size_t i = 0; i < tasks.size(); ++i) children.emplace_back(group, outcome, i, where);
     for (std::size_t i = 0; i < tasks.size(); ++i) children[i].start(std::move(tasks[i]));
     co_await group.join();
-    if (which.winner() == race::nobody) {
+    if (outcome.winner() == race_outcome::no_winner) {
         std::vector<std::exception_ptr> errors;
         for (race_child<T>& child : children) errors.push_back(child.result.error());
         throw_lost_race(std::move(errors));
     }
-    co_return async_any_result<T>{which.winner(), children[which.winner()].value()};
+    co_return async_any_result<T>{outcome.winner(), children[outcome.winner()].value()};
 }
 
 } // namespace detail
@@ -173,6 +161,4 @@ auto async_first_success(std::vector<task<T>> tasks) {
 
 } // namespace sennit
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+SENNIT_COROUTINE_TEMPLATES_END

@@ -5,30 +5,28 @@
 //     co_await sennit::async_for_each(addresses, 16, [&](const url& u) -> sennit::task<> {
 //         store(co_await fetch(u));
 //     });
-//     co_await sennit::async_for_each(requests, 16, handle);          // until the channel is
-//     closed
+//     co_await sennit::async_for_each(requests, 16, handle); // until the channel is closed
 //
 // Use it for many inputs that wait. For computation use par::for_each, which divides the range
 // among the workers.
 //
 // The elements are taken in order, one whenever a task has ended, so a lazy range or a channel is
-// read no faster than it is served. `most` strands are made in one allocation. The function is
-// shared by all of them. If a task throws, the other tasks are cancelled and no element is taken
-// any more; the await throws the first exception once all have ended. The range and the function
-// must outlive the await. An element of an input range is moved into a variable that lives as long
-// as its task. `most` must not be zero: std::invalid_argument.
+// read no faster than it is served. At most `most` strands are made, which share the function. If a
+// task throws, the other tasks are cancelled and no element is taken any more; the await throws the
+// first exception once all have ended. The range and the function must outlive the await. An
+// element of an input range is moved into a variable that lives as long as its task. `most` must
+// not be zero: std::invalid_argument.
 #pragma once
 
 #include "sennit/async_all.hpp"
 #include "sennit/channel.hpp"
-#include "sennit/detail/core/verbs.hpp"
+#include "sennit/detail/base/coroutine_templates.hpp"
 #include "sennit/mutex.hpp"
-#include "sennit/task/group.hpp"
+#include "sennit/task/task.hpp"
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <iterator>
 #include <mutex>
@@ -37,13 +35,9 @@
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-// g++ 12 warns of a template coroutine in a header whose parameter is a lambda of an unnamed
-// namespace: its frame has a member of a type without linkage. The frame has none either.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsubobject-linkage"
-#endif
+SENNIT_COROUTINE_TEMPLATES_BEGIN
 
 namespace sennit {
 
@@ -109,19 +103,9 @@ task<void> serve_channel(channel<T>& from, F& function) {
 template <class Make>
 task<void> serve_with(std::size_t count, Make make) {
     if (count == 0) refuse_zero_tasks();
-    task_group group;
-    first_error error;
-    sched::runtime_core& where = *sched::current_runtime();
-    std::deque<all_child<void>> children; // Strands do not move.
-    std::deque<task<void>> tasks;
-    for (std::size_t i = 0; i < count; ++i) {
-        children.emplace_back(group, error, where);
-        tasks.push_back(make());
-    }
-    for (std::size_t i = 0; i < count; ++i) children[i].start(std::move(tasks[i]));
-    co_await group.join();
-    error.rethrow();
-    for (all_child<void>& child : children) child.value();
+    std::vector<task<void>> tasks;
+    for (std::size_t i = 0; i < count; ++i) tasks.push_back(make());
+    co_await async_all(std::move(tasks));
 }
 
 } // namespace detail
@@ -151,6 +135,4 @@ task<void> async_for_each(channel<T>& from, std::size_t most, F function) {
 
 } // namespace sennit
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+SENNIT_COROUTINE_TEMPLATES_END

@@ -12,6 +12,7 @@
 // select; std::bad_alloc if there is no memory for the frame.
 #pragma once
 
+#include "sennit/detail/base/coroutine_templates.hpp"
 #include "sennit/detail/core/awaitable.hpp"
 #include "sennit/select.hpp"
 #include "sennit/task/task.hpp"
@@ -22,12 +23,7 @@
 #include <cstddef>
 #include <span>
 
-// g++ 12 warns of a template coroutine in a header whose parameter is a lambda of an unnamed
-// namespace: its frame has a member of a type without linkage. The frame has none either.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsubobject-linkage"
-#endif
+SENNIT_COROUTINE_TEMPLATES_BEGIN
 
 namespace sennit {
 
@@ -75,6 +71,4 @@ task<std::size_t> async_select(Cases... cases) {
 
 } // namespace sennit
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+SENNIT_COROUTINE_TEMPLATES_END

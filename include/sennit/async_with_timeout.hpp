@@ -10,6 +10,7 @@
 #pragma once
 
 #include "sennit/cancelled.hpp"
+#include "sennit/detail/base/coroutine_templates.hpp"
 #include "sennit/detail/core/deadline.hpp"
 #include "sennit/detail/core/time_limit.hpp"
 #include "sennit/task/task.hpp"
@@ -19,12 +20,7 @@
 #include <cstdint>
 #include <utility>
 
-// g++ 12 warns of a template coroutine in a header whose parameter is a lambda of an unnamed
-// namespace: its frame has a member of a type without linkage. The frame has none either.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsubobject-linkage"
-#endif
+SENNIT_COROUTINE_TEMPLATES_BEGIN
 
 namespace sennit {
 
@@ -56,6 +52,4 @@ task<T> with_deadline(const std::chrono::time_point<Clock, Duration>& when, task
 
 } // namespace sennit
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+SENNIT_COROUTINE_TEMPLATES_END

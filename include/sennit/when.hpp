@@ -49,13 +49,6 @@ struct when_any_result {
 
 namespace detail {
 
-template <class T>
-inline constexpr bool is_any_future = false;
-template <class T>
-inline constexpr bool is_any_future<future<T>> = true;
-template <class T>
-inline constexpr bool is_any_future<shared_future<T>> = true;
-
 // A future that may be taken: an rvalue, or a shared_future.
 template <class T>
 concept future_argument =

@@ -9,9 +9,10 @@ namespace sennit::detail {
 
 // A child that the group's scope has cut short is no winner. It may have been cut short by the
 // scope around the group; then there may be no winner at all.
-void race::child_ended(task_group& group, std::size_t index, bool failed, bool cut_short) noexcept {
+void race_outcome::child_ended(task_group& group, std::size_t index, bool failed,
+                               bool cut_short) noexcept {
     if (cut_short || (failed && rule_ == win_by::success)) return;
-    std::size_t none = nobody;
+    std::size_t none = no_winner;
     // Orders nothing: the child's decrement of the group's count publishes its result.
     if (winner_.cas_rlx(none, index)) group.scope().cancel();
 }

@@ -12,15 +12,6 @@
 
 namespace sennit::detail {
 
-template <class T>
-inline constexpr bool is_any_future_type = false;
-template <class T>
-inline constexpr bool is_any_future_type<future<T>> = true;
-template <class T>
-inline constexpr bool is_shared_future = false;
-template <class T>
-inline constexpr bool is_shared_future<shared_future<T>> = true;
-
 // Waits for a state; the classes below read it afterwards.
 class state_awaiter : public sched::awaitable {
 public:

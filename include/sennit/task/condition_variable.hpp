@@ -3,17 +3,13 @@
 #pragma once
 
 #include "sennit/condition_variable.hpp"
+#include "sennit/detail/base/coroutine_templates.hpp"
 #include "sennit/task/task.hpp"
 
 #include <mutex>
 #include <utility>
 
-// g++ 12 warns of a template coroutine in a header whose parameter is a lambda of an unnamed
-// namespace: its frame has a member of a type without linkage. The frame has none either.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsubobject-linkage"
-#endif
+SENNIT_COROUTINE_TEMPLATES_BEGIN
 
 namespace sennit {
 
@@ -30,6 +26,4 @@ task<void> condition_variable::async_wait(std::unique_lock<mutex>& lock, Predica
 
 } // namespace sennit
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+SENNIT_COROUTINE_TEMPLATES_END

@@ -23,10 +23,19 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
+#include <functional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace sennit::detail {
+
+// The value of a child in the result of its group.
+template <class T>
+using child_value =
+    std::conditional_t<std::is_void_v<T>, std::monostate,
+                       std::conditional_t<std::is_reference_v<T>,
+                                          std::reference_wrapper<std::remove_reference_t<T>>, T>>;
 
 class task_group {
 public:
@@ -51,11 +60,7 @@ public:
         [[gnu::noinline]] bool await_suspend(std::coroutine_handle<> caller) noexcept {
             return group_.suspend(caller);
         }
-        void await_resume() noexcept {
-            (void)sched::task_wait::end();
-            // The next use of the group, if any.
-            group_.unfinished_.store_rlx(1); // Orders nothing: there are no children.
-        }
+        static void await_resume() noexcept { (void)sched::task_wait::end(); }
 
     private:
         task_group& group_;
@@ -82,6 +87,15 @@ public:
     void start(task<T>&& what) noexcept {
         group_.add_child();
         task_strand::start(task_access::begin(std::move(what), result, end()));
+    }
+    // Once the child has ended. Returns its value, once, or throws its exception.
+    child_value<T> value() {
+        if constexpr (std::is_void_v<T>) {
+            result.take();
+            return {};
+        } else {
+            return result.take();
+        }
     }
     task_result<T> result;
 

@@ -43,9 +43,7 @@ public:
         if constexpr (!std::is_void_v<T>) return load_result<T>(value_);
     }
     bool failed() const noexcept { return state_ == state::error; }
-    bool has_value() const noexcept { return state_ == state::value; }
     std::exception_ptr error() const noexcept { return failed() ? error_ : nullptr; }
-    stored_t<T>& stored() noexcept { return value_; }
 
 private:
     enum class state : std::uint8_t { empty, value, error };

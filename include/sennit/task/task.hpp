@@ -66,10 +66,10 @@ struct task_promise_base {
     template <class A>
         requires(!sched::task_awaitable<A> && !is_shared_future<std::remove_cvref_t<A>>)
     static std::suspend_never await_transform(A&&) noexcept {
-        static_assert(!is_any_future_type<std::remove_cvref_t<A>> || base::refused<A>,
+        static_assert(!is_any_future<std::remove_cvref_t<A>> || base::refused<A>,
                       "sennit: a task awaits a future as an rvalue, because the await takes its "
                       "value; write co_await std::move(future)");
-        static_assert(is_any_future_type<std::remove_cvref_t<A>> || base::refused<A>,
+        static_assert(is_any_future<std::remove_cvref_t<A>> || base::refused<A>,
                       "sennit: a task awaits tasks, futures, and the async_ members of Sennit's "
                       "objects; call a blocking function plainly, without co_await");
         return {};

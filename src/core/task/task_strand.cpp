@@ -59,33 +59,24 @@ private:
     strand* const outer_;
 };
 
-// Member by member. The caller has just written the members; a copy of the whole object would load
-// two of them at once, and wait for both stores.
-[[gnu::always_inline]] inline void assign(wait_options& to, const wait_options& from) noexcept {
-    to.deadline_ns = from.deadline_ns;
-    to.cancellable = from.cancellable;
-    to.what = from.what;
-    to.on = from.on;
-    to.holder = from.holder;
+// The activation on the calling context; null: no task runs there.
+[[gnu::always_inline]] inline task_run* current_run() noexcept {
+    worker* me = this_worker();
+    return me ? me->self().running_task : nullptr;
 }
 
 [[gnu::always_inline]] inline task_strand& running_strand() noexcept {
-    worker* me = this_worker();
-    task_run* run = me ? me->self().running_task : nullptr;
-    SENNIT_CHECK(run, "[SNT-240] a task was resumed by code that is not Sennit; a task may await "
-                      "only Sennit's awaitables, or foreign ones that resume it through Sennit");
+    task_run* run = current_run();
+    SENNIT_CHECK(run,
+                 "[SNT-240] a task was resumed by code that is not Sennit; await only Sennit's "
+                 "objects, and hand other events over by a promise or a channel");
     return *run->strand;
 }
 
 } // namespace
 
-task_run* current_task_run() noexcept {
-    worker* me = this_worker();
-    return me ? me->self().running_task : nullptr;
-}
-
 std::coroutine_handle<> transfer_by_loop(std::coroutine_handle<> next) noexcept {
-    task_run* run = current_task_run();
+    task_run* run = current_run();
     run->next = next;
     sys::tls().task_base = low_half(run); // May be that of another stack.
     return std::noop_coroutine();
@@ -150,11 +141,8 @@ bool task_wait::begin_limited(task_strand& self, wait_point& point, void (*publi
         };
     }
     if (self.limit_) self.limit_->deadline_ns = deadline_ns;
-    if (SENNIT_MUTANT("a task that was claimed early continues at once")) {
-        (void)begin_limited_wait(point, self.waiting_in_, limit, &self.runtime, publish, argument);
-        return true;
-    }
-    return begin_limited_wait(point, self.waiting_in_, limit, &self.runtime, publish, argument);
+    return begin_limited_wait(point, self.waiting_in_, limit, &self.runtime, publish, argument) ||
+           SENNIT_MUTANT("a task that was claimed early continues at once");
 }
 
 namespace {
@@ -176,14 +164,26 @@ void task_wait::reserve_limit(std::int64_t deadline_ns) {
         self.limit_ = std::make_unique<task_limit>();
 }
 
+// Step A1, and the entry for reports. The options are copied member by member: the caller has just
+// written the members, and a copy of the whole object would load two of them at once, and wait for
+// both stores.
+[[gnu::always_inline]] inline void task_wait::note(task_strand& self, std::coroutine_handle<> at,
+                                                   const wait_options& options) noexcept {
+    self.innermost_ = at;
+    self.options_.deadline_ns = options.deadline_ns;
+    self.options_.cancellable = options.cancellable;
+    self.options_.what = options.what;
+    self.options_.on = options.on;
+    self.options_.holder = options.holder;
+    self.identity().waits_for = &self.options_;
+}
+
 bool task_wait::block(std::coroutine_handle<> at, wait_list& list, base::spin_lock& held,
                       const wait_options& options, void* data) {
     task_strand& self = running_strand();
     strand& identity = self.identity();
     const limits mine = limits_of(identity, options);
-    self.innermost_ = at; // A1
-    assign(self.options_, options);
-    identity.waits_for = &self.options_;
+    note(self, at, options);
     wait_point& point = *std::construct_at(&self.point_, mine.none());
     point.parked = &self;
     // SAFETY: the buffer has the size and the alignment of an entry.
@@ -215,13 +215,10 @@ bool task_wait::begin(std::coroutine_handle<> at, wait_point& point,
                       void (*publish)(void*) noexcept, void* argument,
                       const wait_options& options) noexcept {
     task_strand& self = running_strand();
-    strand& identity = self.identity();
-    const limits mine = limits_of(identity, options);
-    self.innermost_ = at;
-    assign(self.options_, options);
+    const limits mine = limits_of(self.identity(), options);
+    note(self, at, options);
     point.parked = &self;
     self.waiting_in_ = mine.scope;
-    identity.waits_for = &self.options_;
     return begin_limited(self, point, publish, argument, mine.deadline_ns);
 }
 
@@ -241,10 +238,7 @@ wake_reason task_wait::end(wait_point& point) noexcept {
 
 wait_point& task_wait::begin_counted(std::coroutine_handle<> at,
                                      const wait_options& options) noexcept {
-    task_strand& self = running_strand();
-    self.innermost_ = at;
-    assign(self.options_, options);
-    self.identity().waits_for = &self.options_;
+    note(running_strand(), at, options);
     return fresh_point(true);
 }
 

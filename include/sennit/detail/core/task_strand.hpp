@@ -103,9 +103,6 @@ struct task_run {
     task_run* outer;
 };
 
-// The activation on the calling context; null: no task runs there. Not across a suspension.
-[[gnu::noinline]] task_run* current_task_run() noexcept;
-
 // The waits of the running strand. The functions that suspend are called from await_suspend, as
 // their last action; they return false if the coroutine must continue at once. The others are
 // called from await_resume, once, after await_suspend has returned either way.
@@ -149,6 +146,8 @@ public:
     static bool yield(std::coroutine_handle<> at) noexcept;
 
 private:
+    static void note(task_strand& self, std::coroutine_handle<> at,
+                     const wait_options& options) noexcept;
     static bool begin_limited(task_strand& self, wait_point& point, void (*publish)(void*) noexcept,
                               void* argument, std::int64_t deadline_ns) noexcept;
 };

@@ -23,6 +23,15 @@ class shared_future;
 
 namespace sennit::detail {
 
+template <class T>
+inline constexpr bool is_shared_future = false;
+template <class T>
+inline constexpr bool is_shared_future<shared_future<T>> = true;
+template <class T>
+inline constexpr bool is_any_future = is_shared_future<T>;
+template <class T>
+inline constexpr bool is_any_future<future<T>> = true;
+
 // The state for values of type R. It stores a pointer for a reference, and std::monostate for void.
 template <class R>
 class future_value : public future_state {
