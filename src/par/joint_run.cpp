@@ -2,7 +2,7 @@
 #include "par/joint_run.hpp"
 
 #include "sennit/cancelled.hpp"
-#include "sennit/detail/core/strand.hpp"
+#include "sennit/detail/core/inside_scope.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -23,26 +23,13 @@ constexpr sched::detached_fork::functions stolen_item{
         run_of(fork).execute_opened({&item, 1});
     }};
 
-// The running strand's innermost scope of cancellation, for as long as the object lives.
-class inside_scope {
-public:
-    explicit inside_scope(sched::cancel_scope& scope) noexcept
-        : me_(sched::this_strand()), outer_(std::exchange(me_.scope, &scope)) {}
-    ~inside_scope() { me_.scope = outer_; }
-    inside_scope(const inside_scope&) = delete;
-
-private:
-    sched::strand& me_;
-    sched::cancel_scope* const outer_;
-};
-
 } // namespace
 
 joint_run::joint_run(const functions& which, sched::cancel_scope* above) noexcept
     : type(which), runtime(*sched::current_runtime()), scope(above) {}
 
 void joint_run::execute(work_item first) noexcept {
-    inside_scope guard(scope);
+    sched::inside_scope guard(scope);
     visit::run_all(*this, {&first, 1});
     close_visit();
     for (bool disturbed = false;;) {
@@ -63,7 +50,7 @@ void joint_run::execute_opened(std::span<const work_item> items) noexcept {
     {
         // One strand at a time may wait in a scope, so each visit has its own.
         sched::cancel_scope own(&scope);
-        inside_scope guard(own);
+        sched::inside_scope guard(own);
         visit::run_all(*this, items);
     }
     close_visit();

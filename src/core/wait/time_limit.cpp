@@ -6,12 +6,6 @@
 namespace sennit::sched {
 
 time_limit::time_limit(std::int64_t deadline_ns) noexcept
-    : deadline_ns_(deadline_ns), scope_(current_scope(), deadline_ns) {
-    this_strand().scope = &scope_;
-}
-
-time_limit::~time_limit() {
-    this_strand().scope = scope_.parent();
-}
+    : deadline_ns_(deadline_ns), scope_(current_scope(), deadline_ns), inside_(scope_) {}
 
 } // namespace sennit::sched

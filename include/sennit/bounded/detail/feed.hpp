@@ -5,7 +5,7 @@
 
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
-#include "sennit/detail/core/strand.hpp"
+#include "sennit/detail/core/inside_scope.hpp"
 #include "sennit/nursery.hpp"
 
 #include <concepts>
@@ -43,15 +43,12 @@ struct nursery_access {
 class owner_in_nursery {
 public:
     explicit owner_in_nursery(nursery& family) noexcept
-        : scope_(&nursery_access::scope(family)), before_(sched::this_strand().scope) {
-        sched::this_strand().scope = &scope_;
-    }
-    ~owner_in_nursery() { sched::this_strand().scope = before_; }
+        : scope_(&nursery_access::scope(family)), inside_(scope_) {}
     owner_in_nursery(const owner_in_nursery&) = delete;
 
 private:
     sched::cancel_scope scope_;
-    sched::cancel_scope* const before_;
+    sched::inside_scope inside_;
 };
 
 // An element of a range of type R, kept for a call of F. A forward range whose elements are lvalues

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "sennit/detail/core/cancel_scope.hpp"
+#include "sennit/detail/core/inside_scope.hpp"
 #include "sennit/detail/core/now.hpp"
-#include "sennit/detail/core/strand.hpp"
 
 #include <cstdint>
 
@@ -14,7 +14,6 @@ namespace sennit::sched {
 class time_limit {
 public:
     explicit time_limit(std::int64_t deadline_ns) noexcept;
-    ~time_limit();
     time_limit(const time_limit&) = delete;
 
     // Says how to interpret a `cancelled` exception from inside: true if the own deadline has come
@@ -27,6 +26,7 @@ public:
 private:
     const std::int64_t deadline_ns_;
     cancel_scope scope_;
+    inside_scope inside_;
 };
 
 } // namespace sennit::sched
