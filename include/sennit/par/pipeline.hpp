@@ -5,7 +5,7 @@
 //                           sennit::par::parallel(compress),      // block -> packet
 //                           sennit::par::in_order([&](packet p) { file.write(p); }));
 //
-// Use it for a stream that ends, where one call shall process all of it in bounded memory. For a
+// Use it for a stream that ends, where one call must process all of it in bounded memory. For a
 // stream that lives as long as the program, use fibers and channels. For elements that are all
 // there, `par::for_each` needs no limit.
 //
