@@ -152,7 +152,7 @@ TEST(regress, spawn_takes_options_from_a_variable) {
 
 // A mailbox bound of this size acted as no bound, or as a bound of one.
 TEST(regress, mailbox_bound_takes_any_number) {
-    sennit::runtime runtime({.workers = 1});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     sennit::actor_group group(runtime);
     runtime.run([&] { // the only worker, so nothing is handled meanwhile
         for (const std::uint32_t room : {1u << 30, (1u << 30) + 1, ~0u}) {
@@ -344,7 +344,7 @@ TEST(regress, exception_from_stopped_becomes_the_actors_error) {
 
 // A question that found no room was answered as if the actor had ended.
 TEST(regress, question_reports_a_full_mailbox) {
-    sennit::runtime runtime({.workers = 1});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     sennit::actor_group group(runtime);
     runtime.run([&] { // the only worker, so nothing is handled meanwhile
         const auto full =

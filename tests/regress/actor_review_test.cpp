@@ -196,8 +196,8 @@ private:
     sennit::actor_ref<second> whom_;
 };
 TEST(regress, actor_that_has_its_answer_is_in_no_cycle) {
-    sennit::runtime runtime(
-        {.workers = 1}); // with one worker `second` asks before `first` runs again
+    // With one worker `second` asks before `first` runs again.
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     sennit::promise<bool> asked;
     sennit::actor_group group(runtime);
     const auto a = group.spawn<first>(group.spawn<second>(asked));

@@ -81,7 +81,7 @@ TEST(regress, deadline_in_the_far_future_does_not_end_a_wait) {
         children.join();
         return !returned;
     };
-    sennit::runtime one({.workers = 1});
+    sennit::runtime one({.workers = 1, .max_spare_workers = 0});
     one.run([&] {
         sennit::channel<int> nothing;
         sennit::counting_semaphore<> none(0);

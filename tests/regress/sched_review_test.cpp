@@ -49,7 +49,9 @@ TEST(regress, destructor_waits_until_timed_out_waiter_has_left) {
 
 // On one worker the waiter has to run before the destructor can return.
 TEST(regress, destructor_waits_for_timed_out_waiter_to_leave) {
-    sennit::runtime runtime({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
+    sennit::runtime runtime({.workers = 1,
+                             .order = sennit::make_order<sennit::priority_order>,
+                             .max_spare_workers = 0});
     runtime.run([] {
         sennit::mutex mutex;
         std::optional<sennit::condition_variable> changed(std::in_place);
@@ -160,7 +162,9 @@ TEST(regress, priority_changes_while_the_worker_takes_its_fiber) {
 
 // A dump counted the tasks in an order once for each stack that the tasks already had.
 TEST(regress, dump_counts_each_task_of_an_order_once) {
-    sennit::runtime runtime({.workers = 1, .order = sennit::make_order<sennit::priority_order>});
+    sennit::runtime runtime({.workers = 1,
+                             .order = sennit::make_order<sennit::priority_order>,
+                             .max_spare_workers = 0});
     std::ostringstream text;
     runtime.run([&] {
         std::atomic<bool> end = false;

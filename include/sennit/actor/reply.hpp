@@ -6,6 +6,7 @@
 // value. set() never blocks.
 #pragma once
 
+#include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/message_node.hpp"
 #include "sennit/promise.hpp"
 
@@ -173,8 +174,12 @@ public:
         return std::get<0>(value_);
     }
     stored& operator*() { return value(); }
-    // The reason why there is no answer. Call it only on a result without a value.
-    ask_error error() const noexcept { return *std::get_if<1>(&value_); }
+    // The reason why there is no answer. Ends the program if there is one.
+    ask_error error() const noexcept {
+        SENNIT_CHECK(!has_value(), "[SNT-518] ask_result::error was called on a result with an "
+                                   "answer; ask has_value() first");
+        return *std::get_if<1>(&value_);
+    }
 
 private:
     ask_result(std::in_place_index_t<1> place, ask_error why) : value_(place, why) {}

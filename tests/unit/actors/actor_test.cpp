@@ -122,6 +122,12 @@ TEST_F(actors, ask_returns_at_its_limit_and_drops_late_answer) {
     EXPECT_EQ(c.ask(total{}).get(), 5);
 }
 
+TEST(ask_result_death_test, error_of_an_answer_ends_program) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const sennit::ask_result<int> answered(5);
+    EXPECT_DEATH((void)answered.error(), "SNT-518.*ask has_value\\(\\) first");
+}
+
 TEST_F(actors, ask_of_ended_actor_fails_immediately) {
     auto c = group.spawn<counter>();
     c.stop();

@@ -206,7 +206,8 @@ TEST(resize, runtime_runs_only_its_own_fibers) {
 }
 
 TEST(resize, runtime_has_name) {
-    sennit::runtime runtime({.workers = 1, .name = "io"}), nameless({.workers = 1});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0, .name = "io"});
+    const sennit::runtime nameless({.workers = 1});
     EXPECT_EQ(runtime.name(), "io");
     EXPECT_EQ(nameless.name(), "");
     std::ostringstream text;

@@ -106,7 +106,7 @@ const void* newest_made_at(sennit::runtime& runtime) {
     static_assert(true)
 
 TEST(dump, dump_shows_where_fiber_was_created) {
-    sennit::runtime runtime({.workers = 1});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     runtime.run([&] {
         constexpr auto nothing = [] {};
         constexpr auto after_it = [](auto&&) {};

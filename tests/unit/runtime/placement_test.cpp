@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 
 class pinned : public testing::TestWithParam<unsigned> {
 protected:
-    sennit::runtime runtime{{.workers = GetParam()}};
+    // Without spare workers: a fiber that is created on a spare worker is bound to another worker.
+    sennit::runtime runtime{{.workers = GetParam(), .max_spare_workers = 0}};
 };
 INSTANTIATE_TEST_SUITE_P(workers, pinned, testing::Values(1u, 2u, 4u));
 
