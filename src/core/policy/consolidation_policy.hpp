@@ -9,8 +9,9 @@
 //
 // Phases.
 // 1. watching   The worker counts its *crossings*: tasks that it took from outside its own queue,
-//               and messages that it sent to another worker. The window ends after 64 of them, or
-//               starts again at a tick of the coarse clock. If at least one in 8 work items
+//               messages that it sent to another worker, and four for each lock of an object that
+//               it found taken. The window ends after 64 of them, or starts again at a tick of the
+//               coarse clock. If at least one in 8 work items
 //               crossed, and the items were short, the worker claims (consolidation.hpp).
 // 2. measuring  For 200 us: the work items that all workers of the runtime finish. Nothing else
 //               changes.

@@ -10,12 +10,20 @@
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
 #include "sys/clock.hpp"
 
 namespace sennit::sched {
 
 bool worker::is_host() const noexcept {
     return runtime_.consolidation().is_host(affinity());
+}
+
+// A lock that another thread holds is a crossing, too: the lines of the object cross. Most of these
+// crossings meet a lock that is free, which is not seen.
+std::uint64_t worker::crossings() const noexcept {
+    return counted.crossings() +
+           std::uint64_t{tuning::crossings_per_contended_lock} * base::contended_locks();
 }
 
 void worker::consolidate() noexcept {
@@ -31,9 +39,9 @@ void worker::consolidate() noexcept {
 void worker::watch_crossings() noexcept {
     consolidation_policy& policy = policies.consolidation;
     if (spare_.is_spare()) return; // It may have to leave at any time.
-    if (!policy.window_ends(counted.crossings(), cached_now_ns())) return;
+    if (!policy.window_ends(crossings(), cached_now_ns())) return;
     const std::int64_t now = sys::now_ns();
-    if (policy.communicates(counted.crossings(), counted.work_items(), now, cached_now_ns()) &&
+    if (policy.communicates(crossings(), counted.work_items(), now, cached_now_ns()) &&
         runtime_.consolidation().try_claim(affinity(), now))
         policy.measure(runtime_.work_items(), now);
 }
@@ -91,7 +99,7 @@ std::uint32_t worker::gather() noexcept {
 
 void worker::stop_consolidating() noexcept {
     if (policies.consolidation.watching()) return;
-    policies.consolidation.watch(counted.crossings(), counted.work_items(), sys::now_ns());
+    policies.consolidation.watch(crossings(), counted.work_items(), sys::now_ns());
     runtime_.consolidation().release();
 }
 

@@ -285,6 +285,7 @@ private:
     void requeue(resumable& self) noexcept;
     bool share_half() noexcept;
     void consolidate() noexcept; // Part of the global poll; consolidate.cpp.
+    std::uint64_t crossings() const noexcept;
     void watch_crossings() noexcept;
     void continue_consolidation() noexcept;
     std::uint32_t gather() noexcept;

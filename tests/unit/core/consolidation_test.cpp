@@ -2,17 +2,23 @@
 // Tests a runtime whose tasks communicate: what is gathered and spread again is neither lost nor
 // run twice. Whether a runtime gathers depends on time, except in builds that provoke rare
 // interleavings: there each second trial is kept.
+#include "core/runtime/runtime_core.hpp"
+#include "core/worker/worker.hpp"
 #include "sennit/actor.hpp"
 #include "sennit/channel.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/latch.hpp"
 #include "sennit/runtime.hpp"
+#include "sennit/this_fiber.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -99,6 +105,43 @@ TEST(consolidation, communicating_tasks_are_gathered_and_spread_again) {
     }
 }
 #endif
+
+// The test hangs if the worker does not count the locks, or no trial begins.
+TEST(consolidation, locks_that_were_found_taken_begin_a_trial) {
+    sennit::runtime runtime({.workers = 2, .max_spare_workers = 0});
+    runtime.run([] {
+        std::atomic<bool> gathers{false};
+        const auto fights = [&] {
+            while (!gathers) {
+                for (int i = 0; i < 16; ++i) sennit::base::note_contended_lock();
+                sennit::this_fiber::yield();
+                const sennit::sched::worker& here = *sennit::sched::this_worker();
+                if (here.is_host()) gathers = true;
+            }
+        };
+        sennit::fiber one(fights), two(fights);
+    });
+}
+
+TEST(spin_lock, thread_counts_locks_that_it_found_taken) {
+    sennit::base::spin_lock lock;
+    std::uint32_t found = 0;
+    while (found == 0) { // The thread may come after the lock is free.
+        std::atomic<bool> comes{false};
+        lock.lock();
+        std::thread other([&] {
+            comes = true;
+            lock.lock();
+            lock.unlock();
+            found = sennit::base::contended_locks();
+        });
+        while (!comes) std::this_thread::yield();
+        for (int i = 0; i < 100; ++i) std::this_thread::yield();
+        lock.unlock();
+        other.join();
+    }
+    EXPECT_EQ(found, 1u);
+}
 
 TEST(consolidation, runtime_that_must_not_gather_does_not) {
     sennit::runtime runtime({.workers = 4, .consolidate = false});

@@ -17,6 +17,11 @@ namespace sennit::base {
 // Pauses the processor, or calls sched_yield once `round` is large (src/sys/spin_pause.cpp).
 void spin_pause(unsigned round) noexcept;
 
+// The number of times that the calling thread found a lock taken, and the note of one such time.
+// They tell a worker that its tasks and those of another worker use the same objects.
+std::uint32_t contended_locks() noexcept;
+void note_contended_lock() noexcept;
+
 template <class Word>
 class basic_spin_lock {
 public:
@@ -54,6 +59,8 @@ public:
 private:
     [[gnu::noinline]] void lock_slowly() noexcept {
         if (!this_thread_registered()) register_this_thread();
+        if (word_.exchange_acq(1) == 0) return; // pairs with unlock
+        note_contended_lock();
         // Pairs with unlock.
         for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round)
             while (word_.load_rlx() != 0) spin_pause(round++); // a hint: the exchange decides
