@@ -21,13 +21,8 @@ constinit thread_local std::uint32_t contended = 0;
 
 } // namespace
 
-// The explorer repeats executions on one thread, so the count would differ from one to the next.
 std::uint32_t contended_locks() noexcept {
-#ifdef SENNIT_SIMULATOR
-    return 0;
-#else
     return contended;
-#endif
 }
 
 void note_contended_lock() noexcept {

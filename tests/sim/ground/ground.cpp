@@ -104,6 +104,12 @@ void spin_pause(unsigned) noexcept {
     sim::hooks::pause();
 }
 
+// All simulated threads run on one thread, whose count would differ between executions.
+std::uint32_t contended_locks() noexcept {
+    return 0;
+}
+void note_contended_lock() noexcept {}
+
 thread_registration* own_registration() noexcept {
     const sim::world& all = sim::world::the();
     return all.running() && all.elides() ? &sim::registrations[all.current()] : nullptr;
