@@ -15,7 +15,7 @@ from .catalogue import WORKLOADS
 from .document import write_whole
 from .footnotes import footnote
 from .options import FEWEST
-from .scaling_rows import THREADS, Row, chosen, rows
+from .scaling_rows import THREADS, Row, causes, chosen, rows
 from .seed_tables import MACHINE
 from .stats import Comparison, compare
 from .table import NO_RESULT, SAME_MARK, Results, aligned, four_digits
@@ -28,6 +28,8 @@ MOST = 2 * LEAST
 COUNTS = ("crossings", "steals", "wakes", "barriers")  # shown per operation
 PER = 1000  # operations
 NONE = "–"
+MOST_LOSS = 1.10  # more workers ÷ one worker; a larger ratio needs a cause
+UNKNOWN = "The cause has not been measured yet."
 
 
 class Counting:
@@ -118,6 +120,17 @@ class Measured:
             if (found := self.ratio(threads))
         ]
         return max(ratios) if len(ratios) == len(more) and ratios else math.inf
+
+    def slower(self) -> list[int]:
+        """The numbers of workers that take more than MOST_LOSS times as long as one worker."""
+        return [
+            threads
+            for threads in self.cells
+            if threads > 1
+            and (found := self.ratio(threads))
+            and found.ratio > MOST_LOSS
+            and found.same is False
+        ]
 
     def count(self, threads: int, key: str) -> float | None:
         """The median of a counter of the runs."""
@@ -221,6 +234,17 @@ def own_table(measured: Sequence[Measured], threads: Sequence[int]) -> list[list
     ]
 
 
+def losses(measured: Iterable[Measured]) -> list[str]:
+    """A line for each row of Sennit that more workers make slower, with the cause."""
+    return [
+        f"`{one.first.title}`, {one.first.title_of_runtime}, "
+        f"W = {', '.join(map(str, slower))}: "
+        + causes().get((one.first.runtime, one.first.workload), UNKNOWN)
+        for one in sorted(measured, key=Measured.loss, reverse=True)
+        if one.first.kind.ours and (slower := one.slower())
+    ]
+
+
 def beside_peers(
     measured: Sequence[Measured], threads: Sequence[int]
 ) -> Iterator[tuple[str, list[list[str]]]]:
@@ -307,6 +331,8 @@ def markdown(run: Run, about: dict) -> str:
         head=head,
         own=own,
         note=_note(measured),
+        losses=losses(measured),
+        most_loss=f"{MOST_LOSS:.2f}",
         peers=[
             (title, head, shown, _note(measured, title.partition(":")[0]))
             for title, (head, *shown) in beside_peers(measured, threads)

@@ -37,6 +37,16 @@ def rows() -> tuple[Row, ...]:
     )
 
 
+@functools.cache
+def causes() -> dict[tuple[str, str], str]:
+    """The cause of each loss that has been measured: (runtime, workload) to one sentence or two."""
+    return {
+        (runtime, cause["workload"]): cause["text"]
+        for cause in tomllib.loads(DESCRIPTION.read_text(encoding="utf-8")).get("cause", [])
+        for runtime in cause["runtimes"]
+    }
+
+
 def chosen(workloads: Iterable[str], runtimes: Iterable[str]) -> list[Row]:
     workloads, runtimes = set(workloads), set(runtimes)
     return [row for row in rows() if row.workload in workloads and row.runtime in runtimes]

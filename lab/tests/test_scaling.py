@@ -20,7 +20,7 @@ from harness.build import Builder, NotInstalled
 from harness.catalogue import FAMILIES, RUNTIMES, WORKLOADS, UsageError
 from harness.document import document, problem, restore
 from harness.execute import Failed, run_once
-from harness.scaling_rows import THREADS, chosen, rows
+from harness.scaling_rows import THREADS, causes, chosen, rows
 from test_results import ABOUT
 
 COUNTERS = {"stacks": 20, "suspensions": 7, "crossings": 6, "steals": 4, "wakes": 2, "barriers": 1}
@@ -75,6 +75,32 @@ class Description(unittest.TestCase):
         self.assertEqual(expected("skynet-rendezvous", "100"), 4950)
         self.assertEqual(expected("pool-1us", "100"), 4950)
         self.assertEqual(expected("pairs", "100"), 100)
+
+
+class Causes(unittest.TestCase):
+    def test_every_cause_belongs_to_a_row(self):
+        keys = {(row.runtime, row.workload) for row in rows()}
+        self.assertLessEqual(set(causes()), keys)
+        self.assertTrue(causes())
+
+    def losses(self, ratio, workload="churn"):
+        cells = [
+            cell("sennit-fiber", workload, "1000", threads, seconds)
+            for threads, seconds in ((1, 0.1), (2, 0.1 * ratio), (4, 0.1))
+        ]
+        return scaling.losses(scaling.measured_rows(cells, 2))
+
+    def test_a_loss_is_shown_with_its_cause(self):
+        (line,) = self.losses(2)
+        self.assertTrue(line.startswith("`churn(1000)`, Sennit fibers, W = 2: With one worker"))
+
+    def test_a_loss_without_a_cause_says_so(self):
+        (line,) = self.losses(2, "fiber-yield")
+        self.assertTrue(line.endswith(scaling.UNKNOWN))
+
+    def test_a_small_loss_needs_no_cause(self):
+        self.assertEqual(self.losses(1.09), [])
+        self.assertEqual(self.losses(0.5), [])
 
 
 class Options(unittest.TestCase):
