@@ -27,7 +27,11 @@
 // of the range away first, so that no successor can come later.
 //
 // Errors. A chunk that throws publishes a failure in place of a prefix, and so do all chunks behind
-// it. The pass throws the exception of the lowest chunk. Tested by tests/unit/par/scan_test.cpp.
+// it. The pass throws the exception of the lowest chunk.
+//
+// Tested by tests/unit/par/scan_test.cpp and explored by tests/sim/scenarios/prefix_pass.cpp. The
+// explorer notices a prefix that is announced before it is written, a worker that leaves while its
+// node may be read, and a failure that is not handed on.
 #pragma once
 
 #include "sennit/detail/core/one_shot.hpp"
