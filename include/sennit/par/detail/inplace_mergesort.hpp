@@ -31,10 +31,7 @@ public:
         merge(first, half, n - half);
     }
 
-private:
-    static constexpr std::size_t small = 24;
-    static constexpr std::size_t forked = 1024;
-
+    // Merges the sorted runs of n1 and n2 elements at `first`.
     void merge(I first, std::size_t n1, std::size_t n2) {
         if (n1 == 0 || n2 == 0) return;
         const I middle = advanced(first, n1);
@@ -60,6 +57,10 @@ private:
             upper();
         }
     }
+
+private:
+    static constexpr std::size_t small = 24;
+    static constexpr std::size_t forked = 1024;
 
     loop_control& loop_;
     const Order less_;

@@ -53,6 +53,16 @@ public:
         sort_half(0, n, false);
     }
 
+    // Merges the runs of n1 and n2 elements at `first`.
+    void merge_runs(I first, std::size_t n1, std::size_t n2) {
+        origin_ = first;
+        move_to_room_in_parallel(0, n1 + n2);
+        failure failed;
+        merge<false>(failed, room_, n1, room_ + n1, n2, first);
+        std::destroy_n(room_, n1 + n2);
+        if (failed.error) std::rethrow_exception(failed.error);
+    }
+
 private:
     static constexpr std::size_t small = 24;
     static constexpr std::size_t forked = 1024;
@@ -107,6 +117,12 @@ private:
         I at = advanced(origin_, from);
         for (std::size_t i = 0; i < n; ++i, (void)++at)
             std::construct_at(room_ + from + i, std::ranges::iter_move(at));
+    }
+    void move_to_room_in_parallel(std::size_t from, std::size_t n) noexcept {
+        if (n <= merged_serially) return move_to_room(from, n);
+        auto lower = [&, this]() noexcept { move_to_room_in_parallel(from, n / 2); };
+        auto upper = [&, this]() noexcept { move_to_room_in_parallel(from + n / 2, n - n / 2); };
+        fork_in_loop(loop_, lower, upper);
     }
     void move_back(std::size_t from, std::size_t n) noexcept {
         I at = advanced(origin_, from);
