@@ -193,8 +193,10 @@ struct tasks {
                                   unsigned threads) {
         using lab::measure;
         if (name == "task-ready") return measure<with_runtime>(task_ready(size), threads);
-        if (name == "fiber-yield") return measure<with_runtime>(task_yield(size), threads);
-        if (name == "fiber-create") return measure<with_runtime>(task_create(size), threads);
+        if (name == "fiber-yield" || name == "task-switch")
+            return measure<with_runtime>(task_yield(size), threads);
+        if (name == "fiber-create" || name == "task-spawn")
+            return measure<with_runtime>(task_create(size), threads);
         if (name == "channel-rendezvous")
             return measure<with_runtime>(task_channel(size, 0), threads);
         if (name == "channel-buffered")
@@ -203,7 +205,8 @@ struct tasks {
             return measure<with_runtime>(task_mutex_contended(size), threads);
         if (name == "condition") return measure<with_runtime>(task_condition(size), threads);
         if (name == "sleepers") return measure<with_runtime>(task_sleepers(size), threads);
-        if (name == "fibers-blocked") return measure<with_runtime>(tasks_blocked(size), threads);
+        if (name == "fibers-blocked" || name == "tasks-blocked")
+            return measure<with_runtime>(tasks_blocked(size), threads);
         return std::nullopt;
     }
 };
