@@ -54,7 +54,7 @@ public:
         barrier_core* self;
         std::uint64_t phase;
         bool ready_or_lock() noexcept;
-        bool suspend(std::coroutine_handle<> at);
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at);
         void end_suspension();
     };
 

@@ -67,7 +67,7 @@ private:
     struct awaited {
         event* self;
         bool ready_or_lock() noexcept;
-        bool suspend(std::coroutine_handle<> at);
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at);
         void end_suspension();
     };
     bool take_if_set() noexcept;

@@ -60,7 +60,7 @@ private:
     struct awaited {
         const latch* self;
         bool ready_or_lock() noexcept;
-        bool suspend(std::coroutine_handle<> at);
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at);
         void end_suspension();
     };
     mutable base::spin_lock lock_; // guards the two members below

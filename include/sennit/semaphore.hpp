@@ -43,7 +43,7 @@ public:
     struct awaited { // for tasks
         semaphore_core* self;
         bool ready_or_lock() noexcept;
-        bool suspend(std::coroutine_handle<> at);
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at);
         void end_suspension();
     };
 

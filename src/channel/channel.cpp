@@ -51,12 +51,14 @@ SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_pop(void* to,
     return channel_status::closed;
 }
 
-bool channel_core::suspend_to_push(std::coroutine_handle<> at, send_request& mine) {
+std::coroutine_handle<> channel_core::suspend_to_push(std::coroutine_handle<> at,
+                                                      send_request& mine) {
     return sched::task_wait::block(at, senders_, lock_, {.what = "channel::push", .on = this},
                                    &mine);
 }
 
-bool channel_core::suspend_to_pop(std::coroutine_handle<> at, receive_request& mine) {
+std::coroutine_handle<> channel_core::suspend_to_pop(std::coroutine_handle<> at,
+                                                     receive_request& mine) {
     return sched::task_wait::block(at, receivers_, lock_, {.what = "channel::pop", .on = this},
                                    &mine);
 }

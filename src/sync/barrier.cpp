@@ -51,7 +51,7 @@ bool barrier_core::awaited::ready_or_lock() noexcept {
     self->lock_.unlock();
     return true;
 }
-bool barrier_core::awaited::suspend(std::coroutine_handle<> at) {
+std::coroutine_handle<> barrier_core::awaited::suspend(std::coroutine_handle<> at) {
     return sched::task_wait::block(at, self->waiters_, self->lock_,
                                    {.what = "barrier", .on = self});
 }

@@ -59,7 +59,7 @@ bool event::awaited::ready_or_lock() noexcept {
     self->lock_.unlock();
     return true;
 }
-bool event::awaited::suspend(std::coroutine_handle<> at) {
+std::coroutine_handle<> event::awaited::suspend(std::coroutine_handle<> at) {
     return sched::task_wait::block(at, self->waiters_, self->lock_, {.what = "event", .on = self});
 }
 void event::awaited::end_suspension() {

@@ -49,7 +49,7 @@ bool latch::awaited::ready_or_lock() noexcept {
     self->lock_.unlock();
     return true;
 }
-bool latch::awaited::suspend(std::coroutine_handle<> at) {
+std::coroutine_handle<> latch::awaited::suspend(std::coroutine_handle<> at) {
     return sched::task_wait::block(at, self->waiters_, self->lock_, {.what = "latch", .on = self});
 }
 void latch::awaited::end_suspension() {

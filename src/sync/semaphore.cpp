@@ -52,7 +52,7 @@ bool semaphore_core::awaited::ready_or_lock() noexcept {
     self->lock_.unlock();
     return true;
 }
-bool semaphore_core::awaited::suspend(std::coroutine_handle<> at) {
+std::coroutine_handle<> semaphore_core::awaited::suspend(std::coroutine_handle<> at) {
     return sched::task_wait::block(at, self->waiters_, self->lock_,
                                    {.what = "semaphore", .on = self});
 }

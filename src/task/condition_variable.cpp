@@ -16,7 +16,7 @@ public:
         : self_(where), lock_(lock) {}
 
     static constexpr bool await_ready() noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> caller) {
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
         const sched::wait_options options{.what = "condition_variable", .on = &self_};
         sched::task_wait::reserve_limit(sched::never);
         condition_variable_any& self = self_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workloads of fibers in Sennit's tasks, C++20 coroutines. Each fiber of the workload is a task
 // that is spawned, and each blocking call is the awaited form on the same object.
+#include "main.hpp"
 #include "../sennit/with_runtime.hpp"
 #include "fibers/count.hpp"
 #include "fibers/sleepers.hpp"
-#include "program.hpp"
 
 #include <sennit/channel.hpp>
 #include <sennit/condition_variable.hpp>
@@ -214,5 +214,5 @@ struct tasks {
 } // namespace
 
 int main(int argc, char** argv) {
-    return lab::program<tasks>(argc, argv);
+    return lab::program<tasks, lab::elsewhere<lab::run_forks>>(argc, argv);
 }

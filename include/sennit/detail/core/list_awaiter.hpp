@@ -22,7 +22,9 @@ public:
     explicit list_awaiter(Source source) noexcept : source_(std::move(source)) {}
     list_awaiter(list_awaiter&& unused) noexcept : source_(std::move(unused.source_)) {}
     bool await_ready() { return !(waits_ = !source_.ready_or_lock()); }
-    bool await_suspend(std::coroutine_handle<> caller) { return source_.suspend(caller); }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+        return source_.suspend(caller);
+    }
     void await_resume() {
         if (waits_) source_.end_suspension();
     }
