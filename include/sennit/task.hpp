@@ -34,6 +34,7 @@
 #include "sennit/async_for_each.hpp"
 #include "sennit/async_fork_each.hpp"
 #include "sennit/async_fork_join.hpp"
+#include "sennit/async_generator.hpp"
 #include "sennit/async_select.hpp"
 #include "sennit/async_sleep.hpp"
 #include "sennit/async_with_timeout.hpp"
