@@ -87,9 +87,9 @@ template <class... F>
 class fork_awaiter final : public sched::awaitable,
                            public sched::typed_task_fork<fork_awaiter<F...>, no_walk_data> {
 public:
-    explicit fork_awaiter(std::tuple<F...>&& functions)
+    explicit fork_awaiter(std::tuple<F...>&& children)
         : fork_awaiter::typed_task_fork(sched::this_strand().scope),
-          functions_(std::move(functions)) {}
+          functions_(std::move(children)) {}
     fork_awaiter(const fork_awaiter&) = delete;
 
     static constexpr bool await_ready() noexcept { return false; }
@@ -169,8 +169,8 @@ template <class... F>
 class [[nodiscard]] fork_call : public sched::awaitable {
 public:
     template <class... G>
-    explicit fork_call(std::in_place_t, G&&... functions)
-        : functions_(std::forward<G>(functions)...) {}
+    explicit fork_call(std::in_place_t, G&&... children)
+        : functions_(std::forward<G>(children)...) {}
     auto operator co_await() && { return fork_awaiter<F...>(std::move(functions_)); }
 
 private:
