@@ -551,16 +551,12 @@ public:
         request_.to = std::addressof(value_);
         return from_.suspend_to_pop(caller, request_);
     }
-    // Not inline: g++ would move a small optional by one wide load, which waits for the narrow
-    // stores of its value and its flag. A call returns it in two registers.
-    [[gnu::noinline]] std::optional<T> await_resume() {
+    std::optional<T> await_resume() {
         if (waits_)
             (void)from_.end_pop(request_);
         else if (!value_)
             from_.throw_error();
-        std::optional<T> value;
-        if (value_) value.emplace(std::move(*value_));
-        return value;
+        return std::move(value_);
     }
 
 private:
