@@ -44,7 +44,7 @@ void activation::run_fork(const detached_fork& own) noexcept {
     // the base of this activation, which takes it back like a fork that a strand leaves behind.
     if (last - first > 1 && has_room_for_rest()) {
         const std::uint32_t half = first + (last - first + 1) / 2;
-        of.add_share();
+        if (!SENNIT_MUTANT("the upper half of a stolen fork has a share")) of.add_share();
         push_detached(free_slot(), {&rest_of_walk, &of, half, last});
         last = half;
     }
