@@ -60,9 +60,11 @@ void activation::run_fork_and_forks_left(const detached_fork& own) noexcept {
     run_forks_left();
 }
 
-// R4.
+// R4. The strand that has left the forks may be gone, and the strand below may run elsewhere: its
+// identity may be lent. So a pop that waits for a thief waits with the identity of the context.
 void activation::run_forks_left() noexcept {
     while (free_slot() != run_.base) {
+        exchange_strand(&host_.own);
         fork_slot* top = free_slot() - 1;
         // A scope that lives in a coroutine takes its own forks back.
         if (top->run != &detached_mark) return;
