@@ -60,8 +60,8 @@ MODELS = {
     "monitor": "monitor monitored",
     "par": "par",
     "runtime": "cancelled runtime sennit",
-    "task": "async_all async_any async_for_each async_select async_sleep async_with_timeout"
-    " block_on task",
+    "task": "async_all async_any async_for_each async_fork_each async_fork_join async_generator"
+    " async_select async_sleep async_with_timeout block_on task",
     "sync": "barrier condition_variable event latch mutex once semaphore shared_mutex",
 }
 MODEL_OF = {header: model for model, headers in MODELS.items() for header in headers.split()}

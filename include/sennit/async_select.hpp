@@ -37,7 +37,7 @@ public:
         : steps_(steps), which_(fallback) {}
     // Returns true if a case has happened. Otherwise the locks stay held.
     bool await_ready() noexcept;
-    bool await_suspend(std::coroutine_handle<> caller) noexcept;
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept;
     std::size_t await_resume(); // Throws cancelled.
 
 private:

@@ -26,7 +26,7 @@ class sleep_awaiter : public sched::awaitable {
 public:
     explicit sleep_awaiter(std::int64_t deadline_ns) noexcept : deadline_ns_(deadline_ns) {}
     static constexpr bool await_ready() noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> caller);
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller);
     void await_resume() const; // Throws cancelled.
 
 private:
@@ -35,7 +35,7 @@ private:
 
 struct yield_awaiter : sched::awaitable {
     static constexpr bool await_ready() noexcept { return false; }
-    static bool await_suspend(std::coroutine_handle<> caller) noexcept {
+    static std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
         return sched::task_wait::yield(caller);
     }
     static void await_resume() noexcept {}

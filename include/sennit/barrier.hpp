@@ -54,8 +54,8 @@ public:
         barrier_core* self;
         std::uint64_t phase;
         bool ready_or_lock() noexcept;
-        bool suspend(std::coroutine_handle<> at);
-        void end_suspension();
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at, std::int64_t deadline_ns);
+        bool end_suspension();
     };
 
 private:

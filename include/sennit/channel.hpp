@@ -97,11 +97,13 @@ protected:
 
     // For a task, as the last action of await_suspend. The caller holds the lock. `mine` is a
     // request, which lies in the awaiter.
-    bool suspend_to_push(std::coroutine_handle<> at, send_request& mine);
-    bool suspend_to_pop(std::coroutine_handle<> at, receive_request& mine);
+    std::coroutine_handle<> suspend_to_push(std::coroutine_handle<> at, send_request& mine,
+                                            std::int64_t deadline_ns = sched::never);
+    std::coroutine_handle<> suspend_to_pop(std::coroutine_handle<> at, receive_request& mine,
+                                           std::int64_t deadline_ns = sched::never);
     // End these waits. Throw `cancelled`, and the error that was given to close.
     channel_status end_push(const send_request& mine);
-    void end_pop(const receive_request& mine);
+    channel_status end_pop(const receive_request& mine);
 
 private:
     sched::wake_reason wait_in(sched::wait_list& list, void* mine, const char* what,
@@ -118,6 +120,10 @@ template <class T>
 class pop_awaiter;
 template <class T>
 class push_awaiter;
+template <class T>
+class timed_pop_awaiter;
+template <class T>
+class timed_push_awaiter;
 
 } // namespace detail
 
@@ -215,6 +221,27 @@ public:
         return detail::push_awaiter<T>(*this, std::move(value));
     }
     detail::pop_awaiter<T> async_pop() noexcept { return detail::pop_awaiter<T>(*this); }
+    // With a limit, with the results of push_for and pop_for: success, timeout or closed. The await
+    // of a pop writes the value to `to`, which must outlive it.
+    template <class Rep, class Period>
+    auto async_push_for(T value, const std::chrono::duration<Rep, Period>& duration) {
+        return detail::timed_push_awaiter<T>(*this, std::move(value), sched::deadline_in(duration));
+    }
+    template <class Duration>
+    auto
+    async_push_until(T value,
+                     const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) {
+        return detail::timed_push_awaiter<T>(*this, std::move(value), sched::deadline_of(when));
+    }
+    template <class Rep, class Period>
+    auto async_pop_for(std::optional<T>& to, const std::chrono::duration<Rep, Period>& duration) {
+        return detail::timed_pop_awaiter<T>(*this, to, sched::deadline_in(duration));
+    }
+    template <class Duration>
+    auto async_pop_until(std::optional<T>& to,
+                         const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) {
+        return detail::timed_pop_awaiter<T>(*this, to, sched::deadline_of(when));
+    }
 
     // Closes the channel. Does not block. May be called any number of times; only the first call
     // has an effect.
@@ -280,6 +307,8 @@ private:
     friend class detail::send_case<T>;
     friend class detail::pop_awaiter<T>;
     friend class detail::push_awaiter<T>;
+    friend detail::timed_pop_awaiter<T>;
+    friend detail::timed_push_awaiter<T>;
 
     // ---- The caller holds the lock. A result of false means that the call changed nothing. The
     // caller then wakes the waiter that it finds in `other`.
@@ -518,13 +547,13 @@ public:
         sched::end_wait(sender);
         return true;
     }
-    bool await_suspend(std::coroutine_handle<> caller) {
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
         request_.to = std::addressof(value_);
         return from_.suspend_to_pop(caller, request_);
     }
     std::optional<T> await_resume() {
         if (waits_)
-            from_.end_pop(request_);
+            (void)from_.end_pop(request_);
         else if (!value_)
             from_.throw_error();
         return std::move(value_);
@@ -554,7 +583,7 @@ public:
         sched::end_wait(receiver);
         return true;
     }
-    bool await_suspend(std::coroutine_handle<> caller) {
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
         request_.value = std::addressof(value_);
         return to_.suspend_to_push(caller, request_);
     }
@@ -566,6 +595,79 @@ public:
 private:
     channel<T>& to_;
     T value_;
+    typename channel<T>::send_request request_{nullptr};
+    bool waits_ = false;
+};
+
+// The value goes directly to its destination.
+template <class T>
+class timed_pop_awaiter : public sched::awaitable {
+public:
+    timed_pop_awaiter(channel<T>& from, std::optional<T>& to, std::int64_t deadline_ns) noexcept
+        : from_(from), to_(to), deadline_ns_(deadline_ns) {}
+    timed_pop_awaiter(timed_pop_awaiter&& unused) noexcept
+        : from_(unused.from_), to_(unused.to_), deadline_ns_(unused.deadline_ns_) {}
+
+    // Returns true if the pop is complete. Otherwise the lock stays held.
+    bool await_ready() {
+        to_.reset();
+        sched::claimed sender;
+        from_.lock_.lock();
+        if (!from_.take(to_, sender) && !from_.closed_) return !(waits_ = true);
+        from_.lock_.unlock();
+        sched::end_wait(sender);
+        return true;
+    }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+        request_.to = std::addressof(to_);
+        return from_.suspend_to_pop(caller, request_, deadline_ns_);
+    }
+    channel_status await_resume() {
+        if (waits_) return from_.end_pop(request_);
+        if (to_) return channel_status::success;
+        from_.throw_error();
+        return channel_status::closed;
+    }
+
+private:
+    channel<T>& from_;
+    std::optional<T>& to_;
+    std::int64_t deadline_ns_;
+    typename channel<T>::receive_request request_{nullptr};
+    bool waits_ = false;
+};
+
+template <class T>
+class timed_push_awaiter : public sched::awaitable {
+public:
+    timed_push_awaiter(channel<T>& to, T value, std::int64_t deadline_ns) noexcept
+        : to_(to), value_(std::move(value)), deadline_ns_(deadline_ns) {}
+    timed_push_awaiter(timed_push_awaiter&& unused) noexcept
+        : to_(unused.to_), value_(std::move(unused.value_)), deadline_ns_(unused.deadline_ns_) {}
+
+    // Returns true if the push is complete. Otherwise the lock stays held.
+    bool await_ready() {
+        sched::claimed receiver;
+        to_.lock_with_room();
+        request_.closed = to_.closed_;
+        if (!request_.closed && !to_.offer(value_, receiver)) return !(waits_ = true);
+        to_.lock_.unlock();
+        sched::end_wait(receiver);
+        return true;
+    }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+        request_.value = std::addressof(value_);
+        return to_.suspend_to_push(caller, request_, deadline_ns_);
+    }
+    channel_status await_resume() {
+        if (waits_) return to_.end_push(request_);
+        return request_.closed ? channel_status::closed : channel_status::success;
+    }
+
+private:
+    channel<T>& to_;
+    T value_;
+    std::int64_t deadline_ns_;
     typename channel<T>::send_request request_{nullptr};
     bool waits_ = false;
 };

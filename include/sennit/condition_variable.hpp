@@ -116,9 +116,20 @@ public:
     task<void> async_wait(std::unique_lock<mutex>& lock);
     template <class Predicate>
     task<void> async_wait(std::unique_lock<mutex>& lock, Predicate done);
+    // With a limit: the results of wait_for. The second form returns `done()`.
+    template <class Rep, class Period>
+    task<cv_status> async_wait_for(std::unique_lock<mutex>& lock,
+                                   std::chrono::duration<Rep, Period> duration);
+    template <class Rep, class Period, class Predicate>
+    task<bool> async_wait_for(std::unique_lock<mutex>& lock,
+                              std::chrono::duration<Rep, Period> duration, Predicate done);
 
 private:
     class notification;
+    task<cv_status> async_wait_before(std::unique_lock<mutex>& lock, std::int64_t deadline_ns);
+    template <class Predicate>
+    task<bool> async_wait_before(std::unique_lock<mutex>& lock, std::int64_t deadline_ns,
+                                 Predicate done);
     // Releases the user's lock during a wait. The destructor takes it again, however the wait ends.
     template <class Lock>
     struct released {
@@ -251,6 +262,12 @@ public:
     task<void> async_wait(std::unique_lock<mutex>& lock);
     template <class Predicate>
     task<void> async_wait(std::unique_lock<mutex>& lock, Predicate done);
+    template <class Rep, class Period>
+    task<cv_status> async_wait_for(std::unique_lock<mutex>& lock,
+                                   std::chrono::duration<Rep, Period> duration);
+    template <class Rep, class Period, class Predicate>
+    task<bool> async_wait_for(std::unique_lock<mutex>& lock,
+                              std::chrono::duration<Rep, Period> duration, Predicate done);
     template <class Clock, class Duration>
     cv_status wait_until(std::unique_lock<mutex>& lock,
                          const std::chrono::time_point<Clock, Duration>& when) {

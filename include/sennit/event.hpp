@@ -61,14 +61,24 @@ public:
 
     // Suspends the awaiting task until the event is set. Throws `cancelled`.
     auto async_wait() noexcept { return sched::list_awaiter(awaited{this}); }
+    // With a limit: the await returns false if the event was not set in time.
+    template <class Rep, class Period>
+    auto async_wait_for(const std::chrono::duration<Rep, Period>& duration) {
+        return sched::timed_list_awaiter(awaited{this}, sched::deadline_in(duration));
+    }
+    template <class Duration>
+    auto
+    async_wait_until(const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) {
+        return sched::timed_list_awaiter(awaited{this}, sched::deadline_of(when));
+    }
 
 private:
     friend class detail::event_case;
     struct awaited {
         event* self;
         bool ready_or_lock() noexcept;
-        bool suspend(std::coroutine_handle<> at);
-        void end_suspension();
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at, std::int64_t deadline_ns);
+        bool end_suspension();
     };
     bool take_if_set() noexcept;
     bool wait_before(std::int64_t deadline_ns);

@@ -60,8 +60,8 @@ private:
     struct awaited {
         const latch* self;
         bool ready_or_lock() noexcept;
-        bool suspend(std::coroutine_handle<> at);
-        void end_suspension();
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at, std::int64_t deadline_ns);
+        bool end_suspension();
     };
     mutable base::spin_lock lock_; // guards the two members below
     std::ptrdiff_t left_;

@@ -128,7 +128,7 @@ public:
     explicit lock_awaiter(mutex& wanted) noexcept : wanted_(wanted) {}
     lock_awaiter(lock_awaiter&& unused) noexcept : wanted_(unused.wanted_) {}
     bool await_ready() { return wanted_.try_lock() || lock_or_hold(); }
-    bool await_suspend(std::coroutine_handle<> caller);
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller);
     void await_resume() noexcept {
         if (waits_) end();
     }

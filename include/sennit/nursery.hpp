@@ -62,12 +62,23 @@
 
 namespace sennit {
 
+namespace sched {
+class task_strand;
+}
+
 namespace detail {
 
-// A function that a nursery calls. A task that it returned would never begin.
+// A function that a nursery calls in a fiber.
 template <class F>
 concept runs_in_nursery = (std::invocable<F> && !returns_task<F>) ||
                           (std::invocable<F, std::stop_token> && !returns_task<F, std::stop_token>);
+// A function that returns a task, or a task: a child without a stack.
+template <class F>
+concept task_in_nursery =
+    is_task<std::remove_cvref_t<F>> || returns_task<F> || returns_task<F, std::stop_token>;
+
+template <class F>
+class nursery_task;
 
 struct nursery_access;
 } // namespace detail
@@ -117,31 +128,46 @@ public:
     [[gnu::always_inline, nodiscard]] bool try_start(const fiber_attributes& how, F&& function) {
         return start_if_free(sched::here(), &how, std::forward<F>(function));
     }
+    // Starts a task as a child: the task that `function()` or `function(token)` returns, or a task
+    // that exists. The function is kept until the task has ended. Otherwise like the first form.
+    template <class F>
+        requires detail::task_in_nursery<std::decay_t<F>>
+    void start(F&& function) {
+        start_task(std::forward<F>(function));
+    }
+    template <class F>
+        requires detail::task_in_nursery<std::decay_t<F>>
+    [[nodiscard]] bool try_start(F&& function) {
+        return start_task_if_free(std::forward<F>(function));
+    }
     // Explains a call that the other overloads refuse.
     template <class F>
     base::refused_call start(F&&) {
         static_assert(base::refused<F>,
                       "sennit: nursery::start calls the function without arguments, or with a "
-                      "std::stop_token; capture other arguments in a lambda, which runs a task by "
-                      "sennit::block_on");
+                      "std::stop_token; capture other arguments in a lambda");
         return {};
     }
     template <class F>
-    base::refused_call start(const fiber_attributes&, F&& function) {
-        return start(std::forward<F>(function));
+    base::refused_call start(const fiber_attributes&, F&&) {
+        static_assert(!detail::task_in_nursery<F> || base::refused<F>,
+                      "sennit: a task in a nursery has no fiber attributes; start it without them");
+        static_assert(detail::task_in_nursery<F> || base::refused<F>,
+                      "sennit: nursery::start calls the function without arguments, or with a "
+                      "std::stop_token; capture other arguments in a lambda");
+        return {};
     }
 
     template <class F>
     base::refused_call try_start(F&&) {
         static_assert(base::refused<F>,
                       "sennit: nursery::try_start calls the function without arguments, or with a "
-                      "std::stop_token; capture other arguments in a lambda, which runs a task by "
-                      "sennit::block_on");
+                      "std::stop_token; capture other arguments in a lambda");
         return {};
     }
     template <class F>
-    base::refused_call try_start(const fiber_attributes&, F&& function) {
-        return try_start(std::forward<F>(function));
+    base::refused_call try_start(const fiber_attributes& how, F&& function) {
+        return start(how, std::forward<F>(function));
     }
 
     // Blocks until all children have ended, then reports how they ended:
@@ -155,6 +181,9 @@ public:
     //   interrupted `join` itself.
     // The nursery may be used again when it was not cancelled.
     void join();
+    // For the owner if it is a task: like join, without blocking its context. The nursery must
+    // outlive the await.
+    task<void> async_join();
 
     // Cancels the children (see "Guarantees" in the head of this file). Does not block. A later
     // `join` does not report this: it returns normally unless a child threw an exception of its
@@ -171,6 +200,9 @@ public:
 
 private:
     friend detail::nursery_access;
+    template <class F>
+    friend class detail::nursery_task;
+    class children_ended; // The awaiter of async_join.
 
     // A child's cancel scope lives in its block, and the block outlives the code that runs in it.
     template <class F>
@@ -294,6 +326,16 @@ private:
     }
     void begin(sched::fiber_block& fresh, launch policy, error_node* reserved = nullptr) noexcept;
     void begin_or_queue(sched::fiber_block& fresh, error_node* reserved) noexcept;
+    // For tasks, in sennit/task/nursery.hpp.
+    template <class F>
+    void start_task(F&& function);
+    template <class F>
+    bool start_task_if_free(F&& function);
+    template <class F>
+    bool start_task_as(admission as, F&& function);
+    void begin_task(sched::task_strand& fresh, admission as, error_node* reserved) noexcept;
+    void task_failed(std::exception_ptr error) noexcept;
+    void launch_child(sched::runnable& fresh) noexcept;
     void count_child(error_node* reserved) noexcept;
     void child_ended() noexcept;
     void record(std::exception_ptr error) noexcept;
@@ -303,7 +345,7 @@ private:
     admission admit();
     admission try_take_place() noexcept;
     void give_place() noexcept;
-    sched::fiber_block* pass_place_on(sched::wake_ups& woken) noexcept;
+    sched::runnable* pass_place_on(sched::wake_ups& woken) noexcept;
     void cut_short() noexcept; // notes that a child did not start, or did not finish
     void cancel_children() noexcept;
     void wait_for_children() noexcept;

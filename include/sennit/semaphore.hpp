@@ -43,8 +43,8 @@ public:
     struct awaited { // for tasks
         semaphore_core* self;
         bool ready_or_lock() noexcept;
-        bool suspend(std::coroutine_handle<> at);
-        void end_suspension();
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at, std::int64_t deadline_ns);
+        bool end_suspension();
     };
 
 private:
@@ -80,6 +80,18 @@ public:
     // Suspends the awaiting task until it has a token. Throws `cancelled`.
     auto async_acquire() noexcept {
         return sched::list_awaiter(detail::semaphore_core::awaited{&core_});
+    }
+    // With a limit: the await returns false if there was no token in time.
+    template <class Rep, class Period>
+    auto async_try_acquire_for(const std::chrono::duration<Rep, Period>& duration) {
+        return sched::timed_list_awaiter(detail::semaphore_core::awaited{&core_},
+                                         sched::deadline_in(duration));
+    }
+    template <class Duration>
+    auto async_try_acquire_until(
+        const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) {
+        return sched::timed_list_awaiter(detail::semaphore_core::awaited{&core_},
+                                         sched::deadline_of(when));
     }
     // Takes a token if there is one, and returns true. Returns false otherwise. Does not block.
     bool try_acquire() noexcept { return core_.try_acquire(); }

@@ -51,26 +51,44 @@ SENNIT_RETURN_VIA_THUNK channel_status channel_core::wait_to_pop(void* to,
     return channel_status::closed;
 }
 
-bool channel_core::suspend_to_push(std::coroutine_handle<> at, send_request& mine) {
-    return sched::task_wait::block(at, senders_, lock_, {.what = "channel::push", .on = this},
-                                   &mine);
+std::coroutine_handle<> channel_core::suspend_to_push(std::coroutine_handle<> at,
+                                                      send_request& mine,
+                                                      std::int64_t deadline_ns) {
+    return sched::task_wait::block(
+        at, senders_, lock_, {.deadline_ns = deadline_ns, .what = "channel::push", .on = this},
+        &mine);
 }
 
-bool channel_core::suspend_to_pop(std::coroutine_handle<> at, receive_request& mine) {
-    return sched::task_wait::block(at, receivers_, lock_, {.what = "channel::pop", .on = this},
+std::coroutine_handle<> channel_core::suspend_to_pop(std::coroutine_handle<> at,
+                                                     receive_request& mine,
+                                                     std::int64_t deadline_ns) {
+    return sched::task_wait::block(at, receivers_, lock_,
+                                   {.deadline_ns = deadline_ns, .what = "channel::pop", .on = this},
                                    &mine);
 }
 
 channel_status channel_core::end_push(const send_request& mine) {
-    if (sched::task_wait::unblock(senders_, lock_) == sched::wake_reason::cancelled)
+    switch (sched::task_wait::unblock(senders_, lock_)) {
+    case sched::wake_reason::cancelled:
         throw cancelled();
-    return mine.closed ? channel_status::closed : channel_status::success;
+    case sched::wake_reason::timed_out:
+        return channel_status::timeout;
+    default:
+        return mine.closed ? channel_status::closed : channel_status::success;
+    }
 }
 
-void channel_core::end_pop(const receive_request& mine) {
-    if (sched::task_wait::unblock(receivers_, lock_) == sched::wake_reason::cancelled)
+channel_status channel_core::end_pop(const receive_request& mine) {
+    switch (sched::task_wait::unblock(receivers_, lock_)) {
+    case sched::wake_reason::cancelled:
         throw cancelled();
-    if (!mine.given) throw_error();
+    case sched::wake_reason::timed_out:
+        return channel_status::timeout;
+    default:
+        if (mine.given) return channel_status::success;
+        throw_error();
+        return channel_status::closed;
+    }
 }
 
 } // namespace sennit::detail

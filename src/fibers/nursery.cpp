@@ -3,6 +3,8 @@
 
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/strand.hpp"
+#include "sennit/detail/core/task_strand.hpp"
+#include "sennit/detail/core/verbs.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -98,8 +100,8 @@ nursery::admission nursery::admit() {
 
 // A place that is free again. Under the lock. Returns the queued child that gets the place and that
 // the caller must launch after it has released the lock, if any.
-sched::fiber_block* nursery::pass_place_on(sched::wake_ups& woken) noexcept {
-    if (sched::runnable* next = queued_.pop_front()) return static_cast<sched::fiber_block*>(next);
+sched::runnable* nursery::pass_place_on(sched::wake_ups& woken) noexcept {
+    if (sched::runnable* next = queued_.pop_front()) return next;
     if (const sched::claimed owner = sched::claim_first(place_waiter_)) {
         *static_cast<bool*>(owner.entry->data) = true;
         woken.add(owner);
@@ -110,19 +112,19 @@ sched::fiber_block* nursery::pass_place_on(sched::wake_ups& woken) noexcept {
 }
 
 void nursery::give_place() noexcept {
-    sched::fiber_block* next;
+    sched::runnable* next;
     {
         sched::wake_ups woken;
         std::lock_guard guard(lock_);
         next = pass_place_on(woken);
     }
-    if (next) next->launch(sched::fiber_block::start::enqueue);
+    if (next) launch_child(*next);
 }
 
 // If no child is left, the nursery may be gone as soon as the lock is free. A queued child that is
 // launched here keeps the nursery alive until then.
 void nursery::child_ended() noexcept {
-    sched::fiber_block* next = nullptr;
+    sched::runnable* next = nullptr;
     error_node* unused = nullptr;
     {
         sched::wake_ups woken;
@@ -135,7 +137,29 @@ void nursery::child_ended() noexcept {
         }
     }
     delete unused;
-    if (next) next->launch(sched::fiber_block::start::enqueue);
+    if (next) launch_child(*next);
+}
+
+// A child that has a place.
+void nursery::launch_child(sched::runnable& fresh) noexcept {
+    if (fresh.run == &sched::task_strand::run_ready) {
+        auto& strand = static_cast<sched::task_strand&>(fresh);
+        sched::spawn(strand, strand.runtime);
+    } else {
+        static_cast<sched::fiber_block&>(fresh).launch(sched::fiber_block::start::enqueue);
+    }
+}
+
+void nursery::begin_task(sched::task_strand& fresh, admission as, error_node* reserved) noexcept {
+    {
+        std::lock_guard guard(lock_);
+        count_child(reserved);
+        if (as == admission::queue) {
+            if (free_places_ == 0) return queued_.push_back(fresh);
+            --free_places_; // A place has become free since the caller looked.
+        }
+    }
+    launch_child(fresh);
 }
 
 void nursery::wait_for_children() noexcept {

@@ -61,7 +61,7 @@ bool future_state::ready_or_lock() noexcept {
     return true;
 }
 
-bool future_state::suspend(std::coroutine_handle<> at) {
+std::coroutine_handle<> future_state::suspend(std::coroutine_handle<> at) {
     return sched::task_wait::block(at, waiters_, lock_, {.what = "future", .on = this});
 }
 

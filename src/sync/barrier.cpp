@@ -51,13 +51,15 @@ bool barrier_core::awaited::ready_or_lock() noexcept {
     self->lock_.unlock();
     return true;
 }
-bool barrier_core::awaited::suspend(std::coroutine_handle<> at) {
+std::coroutine_handle<> barrier_core::awaited::suspend(std::coroutine_handle<> at,
+                                                       std::int64_t deadline_ns) {
     return sched::task_wait::block(at, self->waiters_, self->lock_,
-                                   {.what = "barrier", .on = self});
+                                   {.deadline_ns = deadline_ns, .what = "barrier", .on = self});
 }
-void barrier_core::awaited::end_suspension() {
-    if (sched::task_wait::unblock(self->waiters_, self->lock_) == sched::wake_reason::cancelled)
-        throw cancelled();
+bool barrier_core::awaited::end_suspension() {
+    const sched::wake_reason why = sched::task_wait::unblock(self->waiters_, self->lock_);
+    if (why == sched::wake_reason::cancelled) throw cancelled();
+    return why != sched::wake_reason::timed_out;
 }
 
 } // namespace sennit::detail

@@ -59,12 +59,15 @@ bool event::awaited::ready_or_lock() noexcept {
     self->lock_.unlock();
     return true;
 }
-bool event::awaited::suspend(std::coroutine_handle<> at) {
-    return sched::task_wait::block(at, self->waiters_, self->lock_, {.what = "event", .on = self});
+std::coroutine_handle<> event::awaited::suspend(std::coroutine_handle<> at,
+                                                std::int64_t deadline_ns) {
+    return sched::task_wait::block(at, self->waiters_, self->lock_,
+                                   {.deadline_ns = deadline_ns, .what = "event", .on = self});
 }
-void event::awaited::end_suspension() {
-    if (sched::task_wait::unblock(self->waiters_, self->lock_) == sched::wake_reason::cancelled)
-        throw cancelled();
+bool event::awaited::end_suspension() {
+    const sched::wake_reason why = sched::task_wait::unblock(self->waiters_, self->lock_);
+    if (why == sched::wake_reason::cancelled) throw cancelled();
+    return why != sched::wake_reason::timed_out;
 }
 
 } // namespace sennit

@@ -49,12 +49,15 @@ bool latch::awaited::ready_or_lock() noexcept {
     self->lock_.unlock();
     return true;
 }
-bool latch::awaited::suspend(std::coroutine_handle<> at) {
-    return sched::task_wait::block(at, self->waiters_, self->lock_, {.what = "latch", .on = self});
+std::coroutine_handle<> latch::awaited::suspend(std::coroutine_handle<> at,
+                                                std::int64_t deadline_ns) {
+    return sched::task_wait::block(at, self->waiters_, self->lock_,
+                                   {.deadline_ns = deadline_ns, .what = "latch", .on = self});
 }
-void latch::awaited::end_suspension() {
-    if (sched::task_wait::unblock(self->waiters_, self->lock_) == sched::wake_reason::cancelled)
-        throw cancelled();
+bool latch::awaited::end_suspension() {
+    const sched::wake_reason why = sched::task_wait::unblock(self->waiters_, self->lock_);
+    if (why == sched::wake_reason::cancelled) throw cancelled();
+    return why != sched::wake_reason::timed_out;
 }
 
 } // namespace sennit

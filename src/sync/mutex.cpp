@@ -145,7 +145,7 @@ bool detail::lock_awaiter::lock_or_hold() {
     return !waits_;
 }
 
-bool detail::lock_awaiter::await_suspend(std::coroutine_handle<> caller) {
+std::coroutine_handle<> detail::lock_awaiter::await_suspend(std::coroutine_handle<> caller) {
     mine_.who = mutex::self();
     return sched::task_wait::block(
         caller, wanted_.waiters_, wanted_.lock_,

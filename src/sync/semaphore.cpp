@@ -52,13 +52,15 @@ bool semaphore_core::awaited::ready_or_lock() noexcept {
     self->lock_.unlock();
     return true;
 }
-bool semaphore_core::awaited::suspend(std::coroutine_handle<> at) {
+std::coroutine_handle<> semaphore_core::awaited::suspend(std::coroutine_handle<> at,
+                                                         std::int64_t deadline_ns) {
     return sched::task_wait::block(at, self->waiters_, self->lock_,
-                                   {.what = "semaphore", .on = self});
+                                   {.deadline_ns = deadline_ns, .what = "semaphore", .on = self});
 }
-void semaphore_core::awaited::end_suspension() {
-    if (sched::task_wait::unblock(self->waiters_, self->lock_) == sched::wake_reason::cancelled)
-        throw cancelled();
+bool semaphore_core::awaited::end_suspension() {
+    const sched::wake_reason why = sched::task_wait::unblock(self->waiters_, self->lock_);
+    if (why == sched::wake_reason::cancelled) throw cancelled();
+    return why != sched::wake_reason::timed_out;
 }
 
 } // namespace sennit::detail

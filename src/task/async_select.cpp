@@ -16,7 +16,7 @@ bool select_wait::await_ready() noexcept {
     return true;
 }
 
-bool select_wait::await_suspend(std::coroutine_handle<> caller) noexcept {
+std::coroutine_handle<> select_wait::await_suspend(std::coroutine_handle<> caller) noexcept {
     waits_ = true;
     const std::int64_t deadline = steps_.enlist();
     return sched::task_wait::begin(caller, steps_.point(), &selection::publish, &steps_,

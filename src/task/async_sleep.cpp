@@ -5,7 +5,7 @@
 
 namespace sennit::detail {
 
-bool sleep_awaiter::await_suspend(std::coroutine_handle<> caller) {
+std::coroutine_handle<> sleep_awaiter::await_suspend(std::coroutine_handle<> caller) {
     sched::task_wait::reserve_limit(deadline_ns_);
     return sched::task_wait::begin(caller, sched::task_wait::fresh_point(false), nullptr, nullptr,
                                    {.deadline_ns = deadline_ns_, .what = "sleep"});

@@ -4,6 +4,7 @@
 #include "sennit/task/task.hpp"
 
 #include <coroutine>
+#include <cstdint>
 #include <mutex>
 
 namespace sennit {
@@ -12,19 +13,22 @@ namespace sennit {
 // released, so that every later notification finds it.
 class condition_variable_any::notification : public sched::awaitable {
 public:
-    notification(condition_variable_any& where, std::unique_lock<mutex>& lock) noexcept
-        : self_(where), lock_(lock) {}
+    notification(condition_variable_any& where, std::unique_lock<mutex>& lock,
+                 std::int64_t deadline_ns) noexcept
+        : self_(where), lock_(lock), deadline_ns_(deadline_ns) {}
 
     static constexpr bool await_ready() noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> caller) {
-        const sched::wait_options options{.what = "condition_variable", .on = &self_};
-        sched::task_wait::reserve_limit(sched::never);
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+        const sched::wait_options options{
+            .deadline_ns = deadline_ns_, .what = "condition_variable", .on = &self_};
+        sched::task_wait::reserve_limit(deadline_ns_);
         condition_variable_any& self = self_;
         std::unique_lock list(self.lock_);
+        // Before the unlock: a notifier that takes the user's lock next must see it.
+        self.any_.store_rlx(1); // Orders nothing, as in add: the user's lock does.
         // No notification comes before the list's lock is free, and the unlock of a mutex neither
         // blocks nor notifies.
         lock_.unlock();
-        self.any_.store_rlx(1); // orders nothing, as in add
         if (!sched::task_wait::only_by_source(options)) ++self.to_leave_;
         return sched::task_wait::block(caller, self.waiters_, *list.release(), options);
     }
@@ -39,14 +43,21 @@ public:
 private:
     condition_variable_any& self_;
     std::unique_lock<mutex>& lock_;
+    const std::int64_t deadline_ns_;
 };
 
-task<void> condition_variable_any::async_wait(std::unique_lock<mutex>& lock) {
+task<cv_status> condition_variable_any::async_wait_before(std::unique_lock<mutex>& lock,
+                                                          std::int64_t deadline_ns) {
     mutex& held = *lock.mutex();
-    const sched::wake_reason why = co_await notification(*this, lock);
+    const sched::wake_reason why = co_await notification(*this, lock, deadline_ns);
     co_await held.async_lock();
     lock = std::unique_lock(held, std::adopt_lock);
     if (why == sched::wake_reason::cancelled) throw cancelled();
+    co_return why == sched::wake_reason::timed_out ? cv_status::timeout : cv_status::no_timeout;
+}
+
+task<void> condition_variable_any::async_wait(std::unique_lock<mutex>& lock) {
+    (void)co_await async_wait_before(lock, sched::never);
 }
 
 task<void> condition_variable::async_wait(std::unique_lock<mutex>& lock) {

@@ -22,7 +22,9 @@ public:
         state_.run_filler_if_newest();
         return !(waited_ = !state_.ready_or_lock());
     }
-    bool await_suspend(std::coroutine_handle<> caller) { return state_.suspend(caller); }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+        return state_.suspend(caller);
+    }
 
 protected:
     // Throws `cancelled`.

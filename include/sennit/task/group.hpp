@@ -23,19 +23,9 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace sennit::detail {
-
-// The value of a child in the result of its group.
-template <class T>
-using child_value =
-    std::conditional_t<std::is_void_v<T>, std::monostate,
-                       std::conditional_t<std::is_reference_v<T>,
-                                          std::reference_wrapper<std::remove_reference_t<T>>, T>>;
 
 class task_group {
 public:
@@ -89,14 +79,7 @@ public:
         task_strand::start(task_access::begin(std::move(what), result, end()));
     }
     // Once the child has ended. Returns its value, once, or throws its exception.
-    child_value<T> value() {
-        if constexpr (std::is_void_v<T>) {
-            result.take();
-            return {};
-        } else {
-            return result.take();
-        }
-    }
+    child_value<T> value() { return take_child(result); }
     task_result<T> result;
 
 protected:

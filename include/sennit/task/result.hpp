@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace sennit::detail {
 
@@ -43,6 +45,10 @@ public:
         if constexpr (!std::is_void_v<T>) return load_result<T>(value_);
     }
     bool failed() const noexcept { return state_ == state::error; }
+    void rethrow_if_failed() {
+        if (failed()) [[unlikely]]
+            std::rethrow_exception(std::exchange(error_, nullptr));
+    }
     std::exception_ptr error() const noexcept { return failed() ? error_ : nullptr; }
 
 private:
@@ -53,5 +59,23 @@ private:
     };
     state state_ = state::empty;
 };
+
+// The value of a child in the result of a group or a fork.
+template <class T>
+using child_value =
+    std::conditional_t<std::is_void_v<T>, std::monostate,
+                       std::conditional_t<std::is_reference_v<T>,
+                                          std::reference_wrapper<std::remove_reference_t<T>>, T>>;
+
+// Takes the value of a child that has ended, once, or throws its exception.
+template <class T>
+child_value<T> take_child(task_result<T>& result) {
+    if constexpr (std::is_void_v<T>) {
+        result.take();
+        return {};
+    } else {
+        return result.take();
+    }
+}
 
 } // namespace sennit::detail

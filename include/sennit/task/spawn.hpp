@@ -28,29 +28,33 @@ namespace sennit {
 
 namespace detail {
 
-// The state of the future, the strand, and the function that made the task, in one block of memory.
-// The future and the strand hold one reference each.
-template <class T, class F>
+// The state of the future and the strand, in one block of memory. The future and the strand hold
+// one reference each. `Kept` is the function that made the task, or nothing.
+template <class T, class Kept>
 class spawned_task final : public future_value<T>, private sched::task_strand {
 public:
     template <class... A>
-    spawned_task(future_state::destroyer destroy, sched::runtime_core& runtime, A&&... function)
-        : future_value<T>(destroy), task_strand(runtime, &spawned_task::ended),
-          function_(std::forward<A>(function)...) {
+    spawned_task(future_state::destroyer destroy, sched::runtime_core& where, A&&... function)
+        : future_value<T>(destroy), task_strand(where, &spawned_task::ended),
+          kept_(std::forward<A>(function)...) {
         this->set_filler(*this);
     }
 
-    // Calls the function, which makes the task, and starts it. Throws what the function throws.
-    void start() {
-        task<T> made = (*function_)();
-        this->add_reference();
+    // Makes the task and starts it. Throws the exceptions of `make`; the task then has not started.
+    template <class Make>
+    void start(Make&& make) {
+        task<T> made = make();
+        this->begin_with_references(2);
         task_strand::start(task_access::begin(std::move(made), result_, task_strand::end()));
+    }
+    void start() {
+        start([this]() -> task<T> { return (*kept_)(); });
     }
 
 private:
     static void ended(task_strand& self) noexcept {
         auto& me = static_cast<spawned_task&>(self);
-        me.function_.reset();
+        if constexpr (!std::is_empty_v<Kept>) me.kept_.reset();
         if (me.result_.failed())
             me.future_state::error() = me.result_.error();
         else
@@ -59,21 +63,39 @@ private:
         me.drop_reference(); // The strand may be gone now.
     }
 
-    std::optional<F> function_; // Until the task has ended.
+    [[no_unique_address]] Kept kept_; // Until the task has ended.
     task_result<T> result_;
 };
 
-// Hands out a task that exists already.
-template <class T>
-struct give_task {
-    task<T> made;
-    task<T> operator()() noexcept { return std::move(made); }
-};
+struct nothing_kept {};
 
+// True if a task that F, called with A..., returns does not refer to F or to an argument: F is a
+// function, each of whose parameters is no reference or binds to the object of a
+// std::reference_wrapper.
+template <class F, class... A>
+inline constexpr bool needs_no_function = false;
+template <class P, class A>
+inline constexpr bool needs_no_argument = !std::is_reference_v<P>;
+template <class P, class A>
+inline constexpr bool needs_no_argument<P&, std::reference_wrapper<A>> = true;
+template <class R, class... P, class... A>
+    requires(sizeof...(P) == sizeof...(A))
+inline constexpr bool needs_no_function<R (*)(P...), A...> = (needs_no_argument<P, A> && ...);
+
+// Starts the task that `function()` returns, and keeps the function until the task has ended.
 template <class T, class F, class... A>
-future<T> spawn_task(A&&... function) {
-    auto state = make_state<spawned_task<T, F>>(runtime_for(nullptr), std::forward<A>(function)...);
+future<T> spawn_keeping(A&&... function) {
+    using state_type = spawned_task<T, std::optional<F>>;
+    auto state =
+        make_state<state_type>(runtime_for(nullptr), std::in_place, std::forward<A>(function)...);
     state->start();
+    return future_access::make<T>(std::move(state));
+}
+// Starts the task that `make()` returns.
+template <class T, class Make>
+future<T> spawn_made(Make&& make) {
+    auto state = make_state<spawned_task<T, nothing_kept>>(runtime_for(nullptr));
+    state->start(std::forward<Make>(make));
     return future_access::make<T>(std::move(state));
 }
 
@@ -84,16 +106,23 @@ template <class F, class... A>
     requires detail::returns_task<std::decay_t<F>, std::decay_t<A>...>
 auto spawn(F&& function, A&&... arguments) {
     using made = std::invoke_result_t<std::decay_t<F>, std::decay_t<A>...>;
-    using call = detail::call_once_with<std::decay_t<F>, std::decay_t<A>...>;
-    return detail::spawn_task<typename made::value_type, call>(
-        std::in_place, std::in_place, std::forward<F>(function), std::forward<A>(arguments)...);
+    using value = typename made::value_type;
+    if constexpr (detail::needs_no_function<std::decay_t<F>, std::decay_t<A>...>) {
+        return detail::spawn_made<value>([&]() -> made {
+            return std::invoke(std::forward<F>(function),
+                               std::decay_t<A>(std::forward<A>(arguments))...);
+        });
+    } else {
+        using call = detail::call_once_with<std::decay_t<F>, std::decay_t<A>...>;
+        return detail::spawn_keeping<value, call>(std::in_place, std::forward<F>(function),
+                                                  std::forward<A>(arguments)...);
+    }
 }
 
 // Starts a task that exists already.
 template <class T>
 future<T> spawn(task<T>&& what) {
-    return detail::spawn_task<T, detail::give_task<T>>(std::in_place,
-                                                       detail::give_task<T>{std::move(what)});
+    return detail::spawn_made<T>([&what]() noexcept -> task<T> { return std::move(what); });
 }
 
 } // namespace sennit

@@ -7,6 +7,7 @@
 // and parameters of the task have been destroyed before the caller continues.
 #pragma once
 
+#include "sennit/detail/base/no_store_merge.hpp"
 #include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/awaitable.hpp"
 #include "sennit/detail/core/slab_cache.hpp"
@@ -41,9 +42,9 @@ struct end_of_task : sched::awaitable {
 struct task_promise_base {
     std::coroutine_handle<> continuation;
 
-    static void* operator new(std::size_t bytes) { return sched::take_memory(bytes); }
+    static void* operator new(std::size_t bytes) { return sched::take_frame(bytes); }
     static void operator delete(void* memory, std::size_t bytes) noexcept {
-        sched::give_memory(memory, bytes);
+        sched::give_frame(memory, bytes);
     }
 
     static std::suspend_always initial_suspend() noexcept { return {}; }
@@ -138,7 +139,7 @@ public:
 
     // A task object without a coroutine; it may be assigned to, and destroyed.
     task() noexcept = default;
-    task(task&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+    task(task&& other) noexcept : frame_(in_register(std::exchange(other.frame_, nullptr))) {}
     task& operator=(task&& other) noexcept {
         task(std::move(other)).swap(*this);
         return *this;
@@ -170,6 +171,11 @@ private:
     friend detail::task_access;
     using handle = std::coroutine_handle<promise_type>;
     explicit task(handle frame) noexcept : frame_(frame) {}
+    // Keeps the compiler from moving two neighbouring tasks by one wide load, which would wait
+    // until the narrow stores of both have reached the cache.
+    static handle in_register(handle frame) noexcept {
+        return handle::from_address(base::in_register(frame.address()));
+    }
 
     handle frame_ = nullptr;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workloads of fibers in Sennit's tasks, C++20 coroutines. Each fiber of the workload is a task
 // that is spawned, and each blocking call is the awaited form on the same object.
+#include "main.hpp"
 #include "../sennit/with_runtime.hpp"
 #include "fibers/count.hpp"
 #include "fibers/sleepers.hpp"
-#include "program.hpp"
 
 #include <sennit/channel.hpp>
 #include <sennit/condition_variable.hpp>
@@ -193,8 +193,10 @@ struct tasks {
                                   unsigned threads) {
         using lab::measure;
         if (name == "task-ready") return measure<with_runtime>(task_ready(size), threads);
-        if (name == "fiber-yield") return measure<with_runtime>(task_yield(size), threads);
-        if (name == "fiber-create") return measure<with_runtime>(task_create(size), threads);
+        if (name == "fiber-yield" || name == "task-switch")
+            return measure<with_runtime>(task_yield(size), threads);
+        if (name == "fiber-create" || name == "task-spawn")
+            return measure<with_runtime>(task_create(size), threads);
         if (name == "channel-rendezvous")
             return measure<with_runtime>(task_channel(size, 0), threads);
         if (name == "channel-buffered")
@@ -203,7 +205,8 @@ struct tasks {
             return measure<with_runtime>(task_mutex_contended(size), threads);
         if (name == "condition") return measure<with_runtime>(task_condition(size), threads);
         if (name == "sleepers") return measure<with_runtime>(task_sleepers(size), threads);
-        if (name == "fibers-blocked") return measure<with_runtime>(tasks_blocked(size), threads);
+        if (name == "fibers-blocked" || name == "tasks-blocked")
+            return measure<with_runtime>(tasks_blocked(size), threads);
         return std::nullopt;
     }
 };
@@ -211,5 +214,5 @@ struct tasks {
 } // namespace
 
 int main(int argc, char** argv) {
-    return lab::program<tasks>(argc, argv);
+    return lab::program<tasks, lab::elsewhere<lab::run_forks>>(argc, argv);
 }

@@ -111,5 +111,6 @@ std::int64_t lab::uts<with_tmc>::run() const {
 }
 
 int main(int argc, char** argv) {
-    return lab::main_with_cilk<with_tmc>(argc, argv);
+    return lab::program<lab::forks<with_tmc>, lab::elsewhere<lab::run_cilk>,
+                        lab::elsewhere<lab::run_tasks>>(argc, argv);
 }

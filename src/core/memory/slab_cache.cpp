@@ -82,7 +82,7 @@ bool slab_cache::put_magazine(std::size_t bytes) noexcept {
     if (kept.full_magazine && !depots[number].give(*kept.full_magazine)) return false;
     kept.full_magazine = kept.first;
     kept.first = nullptr;
-    kept.count = 0;
+    kept.room = magazine_size;
     return true;
 }
 
@@ -92,7 +92,7 @@ void* slab_cache::take_magazine(std::size_t number) noexcept {
     kept.full_magazine = nullptr;
     if (!magazine) return nullptr;
     kept.first = magazine->next;
-    kept.count = magazine_size - 1;
+    kept.room = 1;
     return magazine;
 }
 
@@ -118,8 +118,7 @@ namespace {
 [[gnu::noinline]] void give_to_full_lists(void* memory, std::size_t bytes) noexcept {
     if (bytes <= slab_cache::largest)
         if (worker* me = this_worker())
-            if (me->services.memory.put_magazine(bytes) && me->services.memory.keep(memory, bytes))
-                return;
+            if (me->memory.put_magazine(bytes) && me->memory.keep(memory, bytes)) return;
     free_block(memory);
 }
 
@@ -128,14 +127,14 @@ namespace {
 void* detail::take_memory_of_lists(std::size_t bytes) {
     if (bytes <= slab_cache::largest)
         if (worker* me = this_worker())
-            if (void* kept = me->services.memory.take(bytes)) return kept;
+            if (void* kept = me->memory.take(bytes)) return kept;
     return allocate_block(bytes);
 }
 
 void detail::give_memory_to_lists(void* memory, std::size_t bytes) noexcept {
     if (bytes <= slab_cache::largest)
         if (worker* me = this_worker())
-            if (me->services.memory.keep(memory, bytes)) return;
+            if (me->memory.keep(memory, bytes)) return;
     give_to_full_lists(memory, bytes);
 }
 

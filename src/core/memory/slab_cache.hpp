@@ -19,17 +19,14 @@ class slab_cache {
 public:
     // The number of bytes between two sizes.
     static constexpr std::size_t unit = detail::smallest_block;
-    static constexpr std::size_t largest = 512;
+    static constexpr std::size_t largest = detail::largest_listed;
     static constexpr std::size_t size_classes = largest / unit;
 
-    struct block {
-        block* next;
-        block* next_magazine; // Of a magazine's first block, in the depot.
-        // A block that will be taken some blocks later; a hint, and perhaps gone.
-        block* prefetch_hint;
-    };
+    using block = detail::free_block;
 
-    slab_cache() = default;
+    slab_cache() noexcept {
+        for (list& each : lists_) each.room = magazine_size;
+    }
     ~slab_cache();
     slab_cache(const slab_cache&) = delete;
 
@@ -40,7 +37,7 @@ public:
         if (!found) return take_magazine((bytes - 1) / unit);
         kept.first = found->next;
         __builtin_prefetch(found->prefetch_hint, 1); // Another worker may have freed it.
-        --kept.count;
+        ++kept.room;
         return found;
     }
     // Own thread. Allows one free block in the thread's hot line; `free_tls_spare_block` frees it
@@ -51,8 +48,8 @@ public:
     // Returns false if this magazine is full.
     bool keep(void* memory, std::size_t bytes) noexcept {
         auto& kept = lists_[(bytes - 1) / unit];
-        if (kept.count >= magazine_size) return false;
-        block*& before = kept.last[kept.count++ % kept.last.size()];
+        if (kept.room == 0) return false;
+        block*& before = kept.last[kept.room-- % kept.last.size()];
         before = kept.first = ::new (memory) block{kept.first, nullptr, before};
         return true;
     }
@@ -61,15 +58,10 @@ public:
     [[gnu::noinline]] bool put_magazine(std::size_t bytes) noexcept;
 
 private:
-    struct list {
-        block* first = nullptr;
-        std::uint32_t count = 0;
-        block* full_magazine = nullptr; // One more whole magazine.
-        std::array<block*, 8> last{};   // The latest blocks that were freed, by their count.
-    };
+    using list = detail::block_list;
     [[gnu::noinline]] void* take_magazine(std::size_t number) noexcept;
     static constexpr std::uint32_t magazine_size = tuning::max_cached_blocks / 2;
-    std::array<list, size_classes> lists_{};
+    std::array<list, size_classes> lists_{}; // First: see detail::list_of.
 };
 
 } // namespace sennit::sched

@@ -207,6 +207,14 @@ public:
         item->order = began_elsewhere; // No newer runnable goes before it.
         woken_.push_back(*item);
     }
+    // Removes the oldest ready one if its function is `run`, in exchange for `self`, which is saved
+    // and goes to the end. Null: nothing has changed.
+    runnable* exchange(runnable& self, void (*run)(runnable*) noexcept) noexcept {
+        owner_guard inside(lock_);
+        runnable* item = woken_.front();
+        if (!item || item->run != run) return nullptr;
+        return &woken_.exchange_front(self);
+    }
     // Removes the oldest ready one if its function is `run`, in exchange for `self`, which goes to
     // the end. The caller stays inside the lock, switches to the result, and leaves the lock on the
     // other side: thieves must not find `self` before it is saved.

@@ -5,6 +5,7 @@
 
 #include "core/diagnostics/tracing.hpp"
 #include "core/runtime/runtime_core.hpp"
+#include "core/task/activation.hpp"
 #include "core/wait/limited_wait.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/check.hpp"
@@ -23,54 +24,22 @@ namespace sennit::sched {
 
 namespace {
 
-std::uint32_t low_half(const void* address) noexcept {
-    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address));
-}
-
-// An activation: the running strand of the context, and its identity, for as long as the object
-// lives. The context may move to another worker's thread meanwhile.
-class activation {
-public:
-    activation() noexcept
-        : host_(this_worker()->self()), run_{nullptr, nullptr, host_.running_task},
-          outer_(current_strand()) {
-        host_.running_task = &run_;
-    }
-    ~activation() {
-        exchange_strand(outer_);
-        host_.running_task = run_.outer;
-    }
-    activation(const activation&) = delete;
-
-    // Resumes `at`, of the strand `of`, until the strand suspends or ends. The strand may be gone
-    // then.
-    [[gnu::always_inline]] void resume(task_strand& of, std::coroutine_handle<> at) noexcept {
-        run_.strand = &of;
-        exchange_strand(&of.identity());
-        sys::tls().task_base = low_half(&run_);
-        do at.resume();
-        while ((at = std::exchange(run_.next, nullptr)));
-    }
-    strand* outer() const noexcept { return outer_; }
-
-private:
-    context& host_;
-    task_run run_;
-    strand* const outer_;
-};
-
 // The activation on the calling context; null: no task runs there.
 [[gnu::always_inline]] inline task_run* current_run() noexcept {
-    worker* me = this_worker();
-    return me ? me->self().running_task : nullptr;
+    auto* host = static_cast<context*>(sys::tls_context());
+    return host ? host->running_task : nullptr;
 }
 
-[[gnu::always_inline]] inline task_strand& running_strand() noexcept {
+[[gnu::always_inline]] inline task_run& checked_run() noexcept {
     task_run* run = current_run();
     SENNIT_CHECK(run,
                  "[SNT-240] a task was resumed by code that is not Sennit; await only Sennit's "
                  "objects, and hand other events over by a promise or a channel");
-    return *run->strand;
+    return *run;
+}
+
+[[gnu::always_inline]] inline task_strand& running_strand() noexcept {
+    return *checked_run().strand;
 }
 
 } // namespace
@@ -78,13 +47,13 @@ private:
 std::coroutine_handle<> transfer_by_loop(std::coroutine_handle<> next) noexcept {
     task_run* run = current_run();
     run->next = next;
-    sys::tls().task_base = low_half(run); // May be that of another stack.
+    // May be that of another stack.
+    sys::tls().task_base = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(run));
     return std::noop_coroutine();
 }
 
 task_strand::task_strand(runtime_core& where, void (*ended)(task_strand&) noexcept) noexcept
-    : resumable(&task_strand::run_ready, where), end_frame{&task_strand::at_end, nullptr},
-      ended_(ended) {
+    : resumable(&task_strand::run_ready, where), plain_frame{&task_strand::at_end}, ended_(ended) {
     own_.outer = nullptr;
     saved_strand = &own_;
 }
@@ -102,21 +71,19 @@ void task_strand::run_here(std::coroutine_handle<> outermost) noexcept {
 
 // Resumes the strand, and then other strands for as long as they are the oldest ready runnables.
 void task_strand::run_ready(runnable* self) noexcept {
-    activation here;
+    activation here(true);
     do {
         auto& me = *static_cast<task_strand*>(self);
-        // A strand with an identity of its own runs on top of the worker's loop. Reports read it.
-        if (me.saved_strand == &me.own_) me.own_.outer = here.outer();
         if (tracing::on()) [[unlikely]]
             tracing::emit(trace_kind::runs, me.saved_strand);
-        here.resume(me, me.innermost_);
+        here.resume(me);
         self = this_worker()->next_ready_task(&task_strand::run_ready);
     } while (self);
 }
 
 // The outermost task has destroyed its frame, and continues this one.
 void task_strand::at_end(void* frame) {
-    auto& me = static_cast<task_strand&>(*static_cast<end_frame*>(frame));
+    auto& me = static_cast<task_strand&>(*static_cast<plain_frame*>(frame));
     if (me.saved_strand == &me.own_) destroy_locals(me.own_);
     me.ended_(me);
 }
@@ -178,9 +145,21 @@ void task_wait::reserve_limit(std::int64_t deadline_ns) {
     self.identity().waits_for = &self.options_;
 }
 
-bool task_wait::block(std::coroutine_handle<> at, wait_list& list, base::spin_lock& held,
-                      const wait_options& options, void* data) {
-    task_strand& self = running_strand();
+// Once the running strand is suspended, and may be gone: the next one takes its place without a
+// detour through the loop, if the loop would resume it next and nothing else waits on this stack.
+[[gnu::always_inline]] inline std::coroutine_handle<> task_wait::leave(task_run& run) noexcept {
+    if (!run.at_loop || run.base != free_slot() || tracing::on()) [[unlikely]]
+        return std::noop_coroutine();
+    runnable* next = this_worker()->next_ready_task(&task_strand::run_ready);
+    if (!next) return std::noop_coroutine();
+    return transfer(activation::replace_strand(run, static_cast<task_strand&>(*next)));
+}
+
+std::coroutine_handle<> task_wait::block(std::coroutine_handle<> at, wait_list& list,
+                                         base::spin_lock& held, const wait_options& options,
+                                         void* data) {
+    task_run& run = checked_run();
+    task_strand& self = *run.strand;
     strand& identity = self.identity();
     const limits mine = limits_of(identity, options);
     note(self, at, options);
@@ -189,14 +168,14 @@ bool task_wait::block(std::coroutine_handle<> at, wait_list& list, base::spin_lo
     // SAFETY: the buffer has the size and the alignment of an entry.
     wait_entry& entry =
         *std::construct_at(reinterpret_cast<wait_entry*>(self.entry_), point, 0u, data);
-    if (mine.none()) {
+    if (mine.none()) [[likely]] {
         if (SENNIT_MUTANT("a task holds the lock from its look to its place in the list")) {
             held.unlock();
             held.lock();
         }
         enqueue(list, entry); // A2
         held.unlock();        // A3: neither the strand nor the frame may be touched from here on.
-        return true;
+        return leave(run);
     }
     self.waiting_in_ = mine.scope;
     try {
@@ -208,32 +187,42 @@ bool task_wait::block(std::coroutine_handle<> at, wait_list& list, base::spin_lo
     }
     enqueue(list, entry); // A2
     const auto release = [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); };
-    return begin_limited(self, point, release, &held, mine.deadline_ns); // A3, A4
+    // A3, A4
+    return begin_limited(self, point, release, &held, mine.deadline_ns) ? leave(run) : at;
 }
 
-bool task_wait::begin(std::coroutine_handle<> at, wait_point& point,
-                      void (*publish)(void*) noexcept, void* argument,
-                      const wait_options& options) noexcept {
-    task_strand& self = running_strand();
+std::coroutine_handle<> task_wait::begin(std::coroutine_handle<> at, wait_point& point,
+                                         void (*publish)(void*) noexcept, void* argument,
+                                         const wait_options& options) noexcept {
+    task_run& run = checked_run();
+    task_strand& self = *run.strand;
     const limits mine = limits_of(self.identity(), options);
     note(self, at, options);
     point.parked = &self;
     self.waiting_in_ = mine.scope;
-    return begin_limited(self, point, publish, argument, mine.deadline_ns);
+    return begin_limited(self, point, publish, argument, mine.deadline_ns) ? leave(run) : at;
+}
+
+[[gnu::noinline]] wake_reason task_wait::end_limited(task_strand& self,
+                                                     wait_point& point) noexcept {
+    end_limited_wait(std::exchange(self.waiting_in_, nullptr), self.limit_.get(), &self.runtime);
+    const wake_reason why = point.reason();
+    const wait_options& options = self.options_;
+    const cancel_scope* scope = self.identity().scope;
+    const bool by_scope =
+        options.cancellable && scope && scope->deadline_ns() < options.deadline_ns;
+    return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
+}
+
+// A wait that only its source ends has no limits.
+[[gnu::always_inline]] inline wake_reason task_wait::end_of(task_strand& self,
+                                                            wait_point& point) noexcept {
+    self.identity().waits_for = nullptr;
+    return point.sole ? point.reason() : end_limited(self, point);
 }
 
 wake_reason task_wait::end(wait_point& point) noexcept {
-    task_strand& self = running_strand();
-    strand& identity = self.identity();
-    identity.waits_for = nullptr;
-    if (!point.sole)
-        end_limited_wait(std::exchange(self.waiting_in_, nullptr), self.limit_.get(),
-                         &self.runtime);
-    const wake_reason why = point.reason();
-    const wait_options& options = self.options_;
-    const bool by_scope = options.cancellable && identity.scope &&
-                          identity.scope->deadline_ns() < options.deadline_ns;
-    return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
+    return end_of(running_strand(), point);
 }
 
 wait_point& task_wait::begin_counted(std::coroutine_handle<> at,
@@ -252,13 +241,15 @@ wait_entry& task_wait::entry() noexcept {
 }
 
 wake_reason task_wait::end() noexcept {
-    return end(running_strand().point_);
+    task_strand& self = running_strand();
+    return end_of(self, self.point_);
 }
 
 wake_reason task_wait::unblock(wait_list& list, base::spin_lock& lock) noexcept {
     task_strand& self = running_strand();
-    const wake_reason why = end(self.point_);
-    if (self.point_.sole) return why;
+    const wake_reason why = end_of(self, self.point_);
+    if (self.point_.sole) [[likely]]
+        return why;
     // Also after a claim: a claimer that came before the strand slept may still be handing over.
     lock.lock();
     if (!SENNIT_MUTANT("a task leaves the list after its wait")) dequeue(list, entry());
@@ -278,14 +269,20 @@ void task_wait::run_if_newest(task_strand& child) noexcept {
         return;
     if (!me.queue().pop_newest_if(child)) return;
     me.counted.inline_runs.add();
-    child.own_.outer = current_strand();
-    activation().resume(child, child.innermost_);
+    activation().resume(child);
 }
 
-bool task_wait::yield(std::coroutine_handle<> at) noexcept {
-    task_strand& self = running_strand();
+std::coroutine_handle<> task_wait::yield(std::coroutine_handle<> at) noexcept {
+    worker& me = *this_worker();
+    task_run& run = checked_run();
+    task_strand& self = *run.strand;
     self.innermost_ = at;
-    return this_worker()->yield_task(self);
+    // The activation runs the forks that the strand leaves behind. From the exchange on, another
+    // worker may resume the strand.
+    if (run.at_loop && run.base == free_slot()) [[likely]]
+        if (runnable* next = me.exchange_task(self, &task_strand::run_ready)) [[likely]]
+            return transfer(activation::replace_strand(run, static_cast<task_strand&>(*next)));
+    return me.yield_task(self) ? std::noop_coroutine() : at;
 }
 
 } // namespace sennit::sched

@@ -39,6 +39,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -48,6 +49,11 @@ namespace sennit::sched {
 worker::worker(runtime_core& runtime, unsigned index, kind as)
     : services(index + 1), runtime_(runtime), index_(index), idle_(*this),
       spare_(as == kind::spare) {}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(offsetof(worker, memory) == 0, "detail::list_of takes a worker for its lists");
+#pragma GCC diagnostic pop
 
 worker::~worker() {
     if (!SENNIT_MUTANT("coroutine stacks are left to others")) services.coroutine_stacks.give_all();

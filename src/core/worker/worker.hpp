@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/idle/idle_search.hpp"
+#include "core/memory/slab_cache.hpp"
 #include "core/queues/run_queue.hpp"
 #include "core/queues/shared_queue.hpp"
 #include "core/spare/spare_state.hpp"
@@ -29,7 +30,12 @@ namespace sennit::sched {
 
 class runtime_core;
 
-class alignas(base::destructive_distance) worker {
+// The first part of a worker, which inline functions of the headers reach through its address.
+struct worker_memory {
+    slab_cache memory; // Own thread.
+};
+
+class alignas(base::destructive_distance) worker : public worker_memory {
 public:
     enum class kind { regular, spare };
     worker(runtime_core& runtime, unsigned index, kind as);
@@ -125,12 +131,25 @@ public:
     // Makes the running task ready behind all ready tasks. Returns false if there are none: the
     // task then continues. Otherwise another worker may resume the task before the call returns.
     bool yield_task(resumable& self) noexcept;
+    // The short form of yield_task: returns the oldest ready runnable in exchange for `self` if its
+    // function is `function`. Null, without any effect, if another kind of runnable is next, or if
+    // the worker's loop has to decide.
+    runnable* exchange_task(resumable& self, void (*function)(runnable*) noexcept) noexcept {
+        if (!queue_.lifo.closed() || self.affinity != rules_.fast_path_affinity || loop_decides())
+            [[unlikely]]
+            return nullptr;
+        runnable* item = queue_.exchange(self, function);
+        if (!item) [[unlikely]]
+            return nullptr;
+        count_loop_run();
+        this->self().order = queue_.present();
+        return item;
+    }
     // From the loop that resumes tasks, which has just left one. Returns the oldest ready runnable
     // if its function is `function`, without a detour through the loop. Null if another kind of
     // runnable is next, or if the worker's loop has to decide.
     runnable* next_ready_task(void (*function)(runnable*) noexcept) noexcept {
-        if (global_poll_due() || share_requested() || next_up_.first || next_up_.parent)
-            [[unlikely]]
+        if (loop_decides()) [[unlikely]]
             return nullptr;
         runnable* item = queue_.pop_woken_if(function);
         if (!item) return nullptr;
@@ -297,6 +316,10 @@ private:
     }
     // True if the next pick is a global poll, which looks at outside work before the own queue.
     bool global_poll_due() const noexcept { return poll_.due(counted.tasks_picked.read()); }
+    // True if other work may precede the oldest ready runnable.
+    bool loop_decides() const noexcept {
+        return global_poll_due() || share_requested() || next_up_.first || next_up_.parent;
+    }
     void publish_rest(context& owner) noexcept;
     void run(runnable& item) noexcept;
 

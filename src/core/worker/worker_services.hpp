@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/memory/context_cache.hpp"
-#include "core/memory/slab_cache.hpp"
 #include "core/worker/model_hooks.hpp"
 #include "sennit/detail/base/random.hpp"
 #include "sennit/detail/core/coroutine_stack.hpp"
@@ -19,7 +18,6 @@ struct worker_services {
 
     base::random random;
     std::uint64_t next_id = 0; // See `fresh_id`.
-    slab_cache memory;
     coroutine_stack_cache coroutine_stacks;
     context_cache contexts;
     const std::unique_ptr<model_state> model; // The state of the models; not null.

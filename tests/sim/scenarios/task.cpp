@@ -7,6 +7,7 @@
 #include "threads.hpp"
 
 #include "sennit/channel.hpp"
+#include "sennit/condition_variable.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/event.hpp"
 #include "sennit/latch.hpp"
@@ -149,6 +150,27 @@ SIM_SCENARIO_WITHIN(task, parent_of_group_continues_once, .preemptions = 1, .sta
     };
     sim::check(two.run([&] { return sennit::block_on(body()); }) == 2,
                "the parent sees both results");
+}
+
+// A notifier takes the user's lock as soon as the task has released it, and must find the task.
+SIM_SCENARIO_WITHIN(task, notification_finds_task_that_released_the_lock, .preemptions = 2,
+                    .stale_reads = 1) {
+    engine one(1);
+    sennit::mutex guard;
+    sennit::condition_variable changed;
+    sim::var<bool> ready{false};
+    const auto body = [&]() -> task<> {
+        std::unique_lock<sennit::mutex> held = co_await guard.async_scoped_lock();
+        co_await changed.async_wait(held, [&] { return ready.get(); });
+    };
+    sennit::future<void> ended;
+    one.run([&] { ended = sennit::spawn(body()); });
+    {
+        std::lock_guard held(guard);
+        ready = true;
+    }
+    changed.notify_one();
+    ended.get();
 }
 
 // A select has two sources, each of which may be ready first.

@@ -21,4 +21,12 @@ template <class T>
 #endif
 }
 
+// Returns the pointer from a register: the compiler then neither loads nor stores it together with
+// its neighbour.
+template <class T>
+[[gnu::always_inline]] inline T* in_register(T* pointer) noexcept {
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+
 } // namespace sennit::base

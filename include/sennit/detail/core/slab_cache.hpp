@@ -7,15 +7,40 @@
 
 #include "sennit/detail/sys/worker_tls.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace sennit::sched {
 
 namespace detail {
 inline constexpr std::size_t smallest_block = 64; // bytes; smaller objects take this much, too
+inline constexpr std::size_t largest_listed = 512;
 void* take_memory_of_lists(std::size_t bytes);
 void give_memory_to_lists(void* memory, std::size_t bytes) noexcept;
+
+struct free_block {
+    free_block* next;
+    free_block* next_magazine; // Of a magazine's first block, in the depot.
+    // A block that will be taken some blocks later; a hint, and perhaps gone.
+    free_block* prefetch_hint;
+};
+
+// The free blocks of one size. A worker begins with an array of them, one for each size.
+struct block_list {
+    free_block* first = nullptr;
+    std::uint32_t room = 0;              // The number of blocks that may still be kept.
+    free_block* full_magazine = nullptr; // One more whole magazine.
+    std::array<free_block*, 8> last{};   // The latest blocks that were freed, by their count.
+};
+
+// The list for blocks of this size; null on a thread that is no worker.
+inline block_list* list_of(std::size_t bytes) noexcept {
+    // SAFETY: a worker begins with these lists; its constructor checks that.
+    auto* lists = static_cast<block_list*>(sys::tls_worker());
+    return lists ? lists + (bytes - 1) / smallest_block : nullptr;
+}
 } // namespace detail
 
 // Returns at least `bytes`, aligned to 16. Throws std::bad_alloc. Takes a few ns on a worker that
@@ -38,6 +63,34 @@ inline void give_memory(void* memory, std::size_t bytes) noexcept {
     if (bytes <= detail::smallest_block && sys::tls_spare_block() == 0) [[likely]]
         // SAFETY: only take_memory converts the number back to a pointer.
         return sys::tls_set_spare_block(reinterpret_cast<std::uintptr_t>(memory));
+    detail::give_memory_to_lists(memory, bytes);
+}
+
+// Memory for coroutine frames and the like, without a call where the worker has
+// such a block, and room for it. The lists give the latest block first, as calls need it.
+inline void* take_frame(std::size_t bytes) {
+    if (bytes <= detail::smallest_block) return take_memory(bytes);
+    if (bytes <= detail::largest_listed) {
+        detail::block_list* list = detail::list_of(bytes);
+        if (list && list->first) [[likely]] {
+            detail::free_block* found = list->first;
+            list->first = found->next;
+            ++list->room;
+            return found;
+        }
+    }
+    return detail::take_memory_of_lists(bytes);
+}
+inline void give_frame(void* memory, std::size_t bytes) noexcept {
+    if (bytes <= detail::smallest_block) return give_memory(memory, bytes);
+    if (bytes <= detail::largest_listed) {
+        detail::block_list* list = detail::list_of(bytes);
+        if (list && list->room != 0) [[likely]] {
+            --list->room;
+            list->first = ::new (memory) detail::free_block{list->first, nullptr, nullptr};
+            return;
+        }
+    }
     detail::give_memory_to_lists(memory, bytes);
 }
 

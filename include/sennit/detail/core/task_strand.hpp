@@ -46,19 +46,38 @@
 
 namespace sennit::sched {
 
+struct fork_slot; // sennit/detail/core/fork_stack.hpp
+
 // The timer of a strand's waits. Made at the first wait with a deadline.
 struct task_limit : timer {
     wait_point* point = nullptr;
 };
 
-// A coroutine frame without a coroutine: the two words that every C++ ABI of g++ and clang puts
-// first. The outermost task of a strand continues it at its end.
-struct end_frame {
-    void (*resume)(void*);
-    void (*destroy)(void*);
+// A coroutine frame without a coroutine. A coroutine may continue it like another coroutine, by a
+// call of `resume`: every C++ ABI of g++ and clang puts that function first. Nothing destroys it.
+struct plain_frame {
+    void (*resume)(void* frame);
+
+    std::coroutine_handle<> handle() noexcept {
+        return std::coroutine_handle<>::from_address(this);
+    }
 };
 
-class task_strand : public resumable, private end_frame {
+class task_strand;
+
+// One activation of a strand on a stack. Lives in the frame of the function that resumes the
+// coroutine.
+struct task_run {
+    task_strand* strand;
+    // A coroutine to continue in place of a transfer: see task_transfer.hpp.
+    std::coroutine_handle<> next;
+    task_run* outer;
+    sched::strand* below; // The strand that continues on this stack after the activation.
+    fork_slot* base;      // The context's free slot at the beginning.
+    bool at_loop;         // True if nothing but the worker's loop waits for the activation.
+};
+
+class task_strand : public resumable, private plain_frame {
 public:
     // `ended` is called once, when the outermost task has ended. It may free the strand.
     task_strand(runtime_core& where, void (*ended)(task_strand&) noexcept) noexcept;
@@ -66,11 +85,11 @@ public:
     task_strand(const task_strand&) = delete;
 
     // The continuation of the outermost task.
-    std::coroutine_handle<> end() noexcept {
-        return std::coroutine_handle<>::from_address(static_cast<end_frame*>(this));
-    }
+    std::coroutine_handle<> end() noexcept { return handle(); }
     // Makes the strand ready for the first time. `outermost` is suspended at its start.
     void start(std::coroutine_handle<> outermost) noexcept;
+    // For a strand that another thread makes ready for the first time, by `spawn` of verbs.hpp.
+    void prepare(std::coroutine_handle<> outermost) noexcept { innermost_ = outermost; }
     // Runs the strand on the calling context until it suspends or ends. Before start.
     void run_here(std::coroutine_handle<> outermost) noexcept;
     // The strand uses the identity of the caller, which does nothing else until the strand has
@@ -82,7 +101,13 @@ public:
 
 private:
     friend class task_wait;
+    friend class activation;
     static void at_end(void* frame);
+    // Before each run on the stack of `here`.
+    void begin_on(const task_run& here) noexcept {
+        // A strand with an identity of its own runs on top of the code below. Reports read it.
+        if (saved_strand == &own_) own_.outer = here.below;
+    }
 
     std::coroutine_handle<> innermost_;
     wait_point point_;
@@ -94,18 +119,10 @@ private:
     strand own_;
 };
 
-// One activation of a strand on a stack. Lives in the frame of the function that resumes the
-// coroutine.
-struct task_run {
-    task_strand* strand;
-    // A coroutine to continue in place of a transfer: see task_transfer.hpp.
-    std::coroutine_handle<> next;
-    task_run* outer;
-};
-
 // The waits of the running strand. The functions that suspend are called from await_suspend, as
-// their last action; they return false if the coroutine must continue at once. The others are
-// called from await_resume, once, after await_suspend has returned either way.
+// their last action, and return the coroutine that continues: `at` if the wait has ended already,
+// otherwise that of another strand, or one that returns to the code that resumed the strand. The
+// other functions are called from await_resume, once, after await_suspend has returned either way.
 class task_wait {
 public:
     // Must precede the first wait with a deadline, or in a scope with one. Throws std::bad_alloc.
@@ -113,17 +130,18 @@ public:
 
     // Puts the strand into `list`, whose lock is held, and releases that lock. Throws
     // std::bad_alloc, with the lock released, if there is no memory for the timer of a deadline.
-    static bool block(std::coroutine_handle<> at, wait_list& list, base::spin_lock& held,
-                      const wait_options& options, void* data = nullptr);
+    static std::coroutine_handle<> block(std::coroutine_handle<> at, wait_list& list,
+                                         base::spin_lock& held, const wait_options& options,
+                                         void* data = nullptr);
     // Ends a wait in `list`. Returns the reason for which it ended.
     static wake_reason unblock(wait_list& list, base::spin_lock& lock) noexcept;
 
     // For a wait with entries of its own, or with none. `publish(argument)` makes `point` visible
     // to its sources; null: it is visible, or nothing but the options ends the wait. Requires
     // reserve_limit.
-    static bool begin(std::coroutine_handle<> at, wait_point& point,
-                      void (*publish)(void*) noexcept, void* argument,
-                      const wait_options& options) noexcept;
+    static std::coroutine_handle<> begin(std::coroutine_handle<> at, wait_point& point,
+                                         void (*publish)(void*) noexcept, void* argument,
+                                         const wait_options& options) noexcept;
     static wake_reason end(wait_point& point) noexcept;
     static wake_reason end() noexcept; // With the strand's point.
     // For a wait that one event ends, which the caller publishes itself afterwards, as its last
@@ -142,10 +160,14 @@ public:
     // newest new task of this worker, and no other task is due. Does nothing otherwise, or where
     // the stack has little room, or if a scope may end the caller's wait.
     static void run_if_newest(task_strand& child) noexcept;
-    // Lets other ready tasks run first. Returns false if there are none.
-    static bool yield(std::coroutine_handle<> at) noexcept;
+    // Lets other ready tasks run first. Returns the coroutine that continues: `at` if there are no
+    // others, or that of the next task.
+    static std::coroutine_handle<> yield(std::coroutine_handle<> at) noexcept;
 
 private:
+    static wake_reason end_of(task_strand& self, wait_point& point) noexcept;
+    static wake_reason end_limited(task_strand& self, wait_point& point) noexcept;
+    static std::coroutine_handle<> leave(task_run& run) noexcept;
     static void note(task_strand& self, std::coroutine_handle<> at,
                      const wait_options& options) noexcept;
     static bool begin_limited(task_strand& self, wait_point& point, void (*publish)(void*) noexcept,

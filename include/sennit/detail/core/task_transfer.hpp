@@ -19,6 +19,7 @@
 
 #include "sennit/detail/base/sanitizers.hpp"
 #include "sennit/detail/core/here.hpp"
+#include "sennit/detail/core/task_strand.hpp"
 #include "sennit/detail/sys/worker_tls.hpp"
 
 #include <coroutine>
@@ -57,3 +58,18 @@ transfer(std::coroutine_handle<> next) noexcept {
 #endif
 
 } // namespace sennit::sched
+
+// Resumes the coroutine `next` as the last action of a function of the type void(void*), the
+// function of a plain frame. It takes no stack where `transfer` takes none.
+#ifdef SENNIT_TAIL_CALLS
+#define SENNIT_RESUME_AND_RETURN(next)                                                             \
+    auto* const next_frame = static_cast<::sennit::sched::plain_frame*>((next).address());         \
+    [[clang::musttail]] return next_frame->resume(next_frame)
+#elif defined(__clang__)
+// A sanitizer of function types does not know the functions of coroutines.
+#define SENNIT_RESUME_AND_RETURN(next) return (next).resume()
+#else
+#define SENNIT_RESUME_AND_RETURN(next)                                                             \
+    auto* const next_frame = static_cast<::sennit::sched::plain_frame*>((next).address());         \
+    return next_frame->resume(next_frame)
+#endif

@@ -62,8 +62,13 @@ public:
         references_.fetch_add_rlx(1);
     }
     void drop_reference() noexcept {
-        // Pairs with the drops of the other references.
-        if (references_.fetch_sub_acq_rel(1) == 1) destroy_(this);
+        // Pairs with the drops of the other references. With the last reference no other thread has
+        // the state, so that drop needs no locked instruction.
+        if (references_.load_acq() == 1 || references_.fetch_sub_acq_rel(1) == 1) destroy_(this);
+    }
+    // For a state that only the caller has.
+    void begin_with_references(std::uint32_t count) noexcept {
+        references_.store_rlx(count); // Orders nothing: no other thread knows the state.
     }
 
     // Pairs with publish_into.
@@ -88,7 +93,7 @@ public:
     // For tasks. The first returns true if the state is ready; otherwise it leaves the lock held
     // for `suspend`, which is the last action of await_suspend. The third ends that wait.
     bool ready_or_lock() noexcept;
-    bool suspend(std::coroutine_handle<> at);
+    std::coroutine_handle<> suspend(std::coroutine_handle<> at);
     sched::wake_reason end_suspension() noexcept;
 
     // For waits on several sources. add_waiter returns false, and adds nothing, if the state is

@@ -126,11 +126,11 @@ template <class S>
 struct state_memory {
     static constexpr bool is_small = alignof(S) <= 16;
     static void* take() {
-        if constexpr (is_small) return sched::take_memory(sizeof(S));
+        if constexpr (is_small) return sched::take_frame(sizeof(S));
         return ::operator new(sizeof(S), std::align_val_t{alignof(S)});
     }
     static void give(void* memory) noexcept {
-        if constexpr (is_small) return sched::give_memory(memory, sizeof(S));
+        if constexpr (is_small) return sched::give_frame(memory, sizeof(S));
         ::operator delete(memory, std::align_val_t{alignof(S)});
     }
 };

@@ -262,11 +262,11 @@ impl Fibers for Tokio {
         // The work runs in a task, because block_on runs its own future outside the workers.
         let task = match workload {
             "skynet-channel" => self.runtime.spawn(skynet(n)),
-            "fiber-yield" => self.runtime.spawn(yields(n)),
-            "fiber-create" => self.runtime.spawn(create(n)),
+            "fiber-yield" | "task-switch" => self.runtime.spawn(yields(n)),
+            "fiber-create" | "task-spawn" => self.runtime.spawn(create(n)),
             "channel-rendezvous" => self.runtime.spawn(rendezvous(n)),
             "channel-buffered" => self.runtime.spawn(buffered(n)),
-            "fibers-blocked" => self.runtime.spawn(blocked(n)),
+            "fibers-blocked" | "tasks-blocked" => self.runtime.spawn(blocked(n)),
             "mutex-free" => self.runtime.spawn(locked(1, n)),
             "mutex-contended" => self.runtime.spawn(locked(4, n)),
             "condition" => self.runtime.spawn(turns(n)),

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks in nurseries: nursery::start for tasks, and async_with_nursery.
+//
+//     co_await sennit::async_with_nursery([&](sennit::nursery& family) -> sennit::task<> {
+//         for (connection& one : connections) family.start([&one] { return serve(one); });
+//         co_await stop.async_wait();
+//     });
+//
+// A child that is a task is a strand with a scope inside the nursery's, and obeys the rules of
+// sennit/nursery.hpp: the first exception cancels the other children, and a child that has not
+// begun when the nursery is cancelled never begins. Its result is dropped.
+//
+// A task that owns a nursery joins it by `co_await family.async_join()`. Its destructor and `join`
+// are legal, too, but take a stack until the children have ended. `start` at the limit blocks
+// likewise. Cost of a child: a strand, a scope and the frame.
+#pragma once
+
+#include "sennit/detail/base/coroutine_templates.hpp"
+#include "sennit/detail/core/cancel_scope.hpp"
+#include "sennit/detail/core/slab_cache.hpp"
+#include "sennit/detail/core/task_strand.hpp"
+#include "sennit/detail/core/task_transfer.hpp"
+#include "sennit/nursery.hpp"
+#include "sennit/task/result.hpp"
+#include "sennit/task/task.hpp"
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <new>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+SENNIT_COROUTINE_TEMPLATES_BEGIN
+
+namespace sennit {
+
+namespace detail {
+
+// The task that a child's function returns, or that is the child itself.
+template <class F>
+auto make_nursery_task(F& function, nursery& family) {
+    if constexpr (is_task<F>)
+        return std::move(function);
+    else if constexpr (std::invocable<F&>)
+        return function();
+    else
+        return function(family.get_stop_token());
+}
+
+// A child of a nursery. The strand runs `starts` first.
+template <class F>
+class nursery_task final : public sched::task_strand {
+    using made = decltype(make_nursery_task(std::declval<F&>(), std::declval<nursery&>()));
+
+public:
+    template <class G>
+    nursery_task(nursery& family, G&& function)
+        : task_strand(runtime_for(nullptr), &nursery_task::ended), owner_(family),
+          scope_(&family.scope_), function_(std::in_place, std::forward<G>(function)) {
+        identity().scope = &scope_;
+        starter_.resume = &nursery_task::starts;
+        starter_.child = this;
+        prepare(starter_.handle());
+    }
+    // Throws std::bad_alloc and the exceptions of copying the function.
+    template <class G>
+    static nursery_task* make(nursery& family, G&& function) {
+        static_assert(alignof(nursery_task) <= 16, "sennit: a task's closure is over-aligned");
+        void* memory = sched::take_frame(sizeof(nursery_task));
+        try {
+            return ::new (memory) nursery_task(family, std::forward<G>(function));
+        } catch (...) {
+            sched::give_frame(memory, sizeof(nursery_task));
+            throw;
+        }
+    }
+
+private:
+    struct starter : sched::plain_frame {
+        nursery_task* child;
+    };
+
+    static void starts(void* frame) {
+        auto& me = *static_cast<starter&>(*static_cast<sched::plain_frame*>(frame)).child;
+        SENNIT_RESUME_AND_RETURN(sched::transfer(me.begin()));
+    }
+    std::coroutine_handle<> begin() noexcept {
+        if (owner_.cancelled()) {
+            owner_.cut_short();
+            return end();
+        }
+        try {
+            return task_access::begin(make_nursery_task(*function_, owner_), result_, end());
+        } catch (...) {
+            result_.set_error(std::current_exception());
+            return end();
+        }
+    }
+    // The nursery may be gone as soon as child_ended has told it of the end. The strand's memory is
+    // therefore freed first.
+    static void ended(task_strand& self) noexcept {
+        auto& me = static_cast<nursery_task&>(self);
+        nursery& family = me.owner_;
+        me.function_.reset();
+        if (me.result_.failed()) family.task_failed(me.result_.error());
+        me.~nursery_task();
+        sched::give_frame(&me, sizeof(nursery_task));
+        family.child_ended();
+    }
+
+    nursery& owner_;
+    sched::cancel_scope scope_;
+    std::optional<F> function_; // Until the task has ended.
+    starter starter_;
+    task_result<typename made::value_type> result_;
+};
+
+} // namespace detail
+
+template <class F>
+void nursery::start_task(F&& function) {
+    if (cancelled()) return cut_short(); // otherwise join would not report it
+    (void)start_task_as(simple_ ? admission::place : admit(), std::forward<F>(function));
+}
+
+template <class F>
+bool nursery::start_task_if_free(F&& function) {
+    if (cancelled()) {
+        cut_short();
+        return false;
+    }
+    return start_task_as(try_take_place(), std::forward<F>(function));
+}
+
+template <class F>
+bool nursery::start_task_as(admission as, F&& function) {
+    if (as == admission::refused) return false;
+    error_node* reserved = nullptr;
+    try {
+        if (collects_) reserved = new error_node;
+        auto* fresh = detail::nursery_task<std::decay_t<F>>::make(*this, std::forward<F>(function));
+        begin_task(*fresh, as, reserved);
+    } catch (...) {
+        delete reserved;
+        if (as == admission::place && !simple_) give_place();
+        throw;
+    }
+    return true;
+}
+
+// Runs `body(family)`, a task, with a new nursery, and awaits all children of the nursery. If the
+// body throws, the children are cancelled, and the exception is thrown once they have ended.
+// Otherwise throws like nursery::join. A function that takes no reference outlives the
+// await.
+template <class F>
+    requires detail::returns_task<F&, nursery&>
+task<void> async_with_nursery(F body, nursery_options how = {}) {
+    nursery family(how);
+    std::exception_ptr failed;
+    try {
+        co_await std::invoke(body, family);
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    if (failed) {
+        family.cancel();
+        try {
+            co_await family.async_join();
+        } catch (...) {
+            // The error of a child, which the body's error precedes.
+        }
+        std::rethrow_exception(failed);
+    }
+    co_await family.async_join();
+}
+
+} // namespace sennit
+
+SENNIT_COROUTINE_TEMPLATES_END
