@@ -4,8 +4,7 @@
 // src/core/idle/idle_search.cpp, parker.hpp and src/core/runtime/runtime_core.hpp.
 // models/README.md says which parts are modelled and which are left out.
 //
-// Sizes:    WORKERS, EVENTS (each keeps the worker that takes it until all were taken; a worker
-//           that takes several at once leaves the others to run the rest).
+// Sizes:    WORKERS, EVENTS (each keeps the worker that takes it until all were taken).
 // Options:  POST (a thread posts a task that only worker 0 may run), SENTINEL (a parked worker may
 //           be the sentinel, whose sleep ends by itself).
 // Mutants:  MUTANT_...; see the places.

@@ -52,10 +52,11 @@ io_wake result_of(wake_reason why, io_wake told) noexcept {
 
 } // namespace
 
-io_record& io_record::make(int descriptor, bool owned) {
+io_record& io_record::make(int descriptor, bool owned, bool socket) {
     io_record& one = io_record_table::take();
     one.descriptor_ = descriptor;
     one.owned_ = owned;
+    one.socket_ = socket;
     one.fork_generation_.store(sys::fork_generation());
     one.hung_up_.store(0);
     one.drained_.store(0);

@@ -81,7 +81,7 @@ runtime_core& io_runtime_outside();
 class alignas(base::destructive_distance) io_record {
 public:
     // A record for `descriptor`, which it closes if it is `owned`. Throws std::bad_alloc.
-    static io_record& make(int descriptor, bool owned);
+    static io_record& make(int descriptor, bool owned, bool socket = false);
     // The record that `tag` names, possibly for another descriptor by now; null: none.
     static io_record* find(std::uint64_t tag) noexcept;
     // The number of pieces of memory that the records of this process occupy.
@@ -96,6 +96,7 @@ public:
     // During a use, and for the owner of a handle.
     int descriptor() const noexcept { return descriptor_; }
 
+    bool is_socket() const noexcept { return socket_; }
     bool is_open() const noexcept { return (state_.load() & closed_bit) == 0; }
     // Any thread. Ends all waits with `canceled`; later waits begin as usual.
     void cancel() noexcept;
@@ -181,6 +182,7 @@ private:
 
     base::spin_lock lock_;
     bool owned_ = false;
+    bool socket_ = false;
     std::uint8_t armed_ = 0; // Bits of directions that the poller's set watches.
     // 1: an event said that no more comes, or that the descriptor has failed. Written with the lock
     // held, before the tick.
