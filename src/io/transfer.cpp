@@ -143,8 +143,7 @@ std::size_t write_parts(const handle& to, std::span<const const_bytes> parts,
 
 // ---- tasks
 
-namespace {
-
+// Awaits an event of a record.
 struct readiness : sched::awaitable {
     readiness(io_record& on, io_record::pending& what) noexcept : record(&on), pending(&what) {}
     static constexpr bool await_ready() noexcept { return false; }
@@ -156,8 +155,6 @@ struct readiness : sched::awaitable {
     io_record* record;
     io_record::pending* pending;
 };
-
-} // namespace
 
 task<std::ptrdiff_t> async_run(io_record& on, io_operation what, const char* name,
                                const handle& of) {

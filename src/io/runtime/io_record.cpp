@@ -212,7 +212,7 @@ io_wake io_record::wait(const request& how, std::error_code& error) {
     if (!lock_to_wait(how, result, error)) return result;
     // U6
     const wake_reason why =
-        block(side(how.direction).waiters, lock_, options_of(how, this), &result);
+        sched::block(side(how.direction).waiters, lock_, options_of(how, this), &result);
     return result_of(why, result);
 }
 
