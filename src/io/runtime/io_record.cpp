@@ -54,7 +54,7 @@ io_wake result_of(wake_reason why, io_wake told) noexcept {
 
 io_record& io_record::make(int descriptor, bool owned, bool socket) {
     io_record& one = io_record_table::take();
-    one.descriptor_ = descriptor;
+    one.descriptor_.store(descriptor);
     one.owned_ = owned;
     one.socket_ = socket;
     one.fork_generation_.store(sys::fork_generation());
@@ -99,8 +99,8 @@ void io_record::end_use() noexcept {
 }
 
 void io_record::end_descriptor() noexcept {
-    if (owned_) sys::close_descriptor(descriptor_);
-    descriptor_ = -1;
+    const int ended = descriptor_.exchange(-1);
+    if (owned_) sys::close_descriptor(ended);
 }
 
 void io_record::wake_all(wake_ups& woken, io_wake why) noexcept {
@@ -124,7 +124,7 @@ void io_record::cancel() noexcept {
 // Requires the lock. An owned descriptor leaves the set when the system closes it.
 void io_record::leave_poller() noexcept {
     if (armed_ == 0) return;
-    if (!owned_) poller_->remove(descriptor_);
+    if (!owned_) poller_->remove(descriptor());
     poller_->count_removed();
     armed_ = 0;
     poller_ = nullptr;
@@ -145,7 +145,7 @@ void io_record::close() noexcept {
 }
 
 int io_record::give_up_descriptor() noexcept {
-    const int given = descriptor_;
+    const int given = descriptor();
     {
         std::lock_guard guard(lock_);
         owned_ = false; // Before leave_poller, which then removes it from the set.
@@ -171,8 +171,8 @@ bool io_record::arm(io_direction of, std::error_code& error) {
         if (!is_open() || (armed_ & bit_of(of)) != 0) return true;
         io_poller& at = poller_ ? *poller_ : mine;
         const auto both = static_cast<std::uint8_t>(armed_ | bit_of(of));
-        error = armed_ == 0 ? at.add(descriptor_, events_of(both), tag())
-                            : at.modify(descriptor_, events_of(both), tag());
+        error = armed_ == 0 ? at.add(descriptor(), events_of(both), tag())
+                            : at.modify(descriptor(), events_of(both), tag());
         if (error) return false;
         if (armed_ == 0) first = at.count_added(); // E1
         armed_ = both;

@@ -94,7 +94,7 @@ public:
     bool begin_use() noexcept;
     void end_use() noexcept;
     // During a use, and for the owner of a handle.
-    int descriptor() const noexcept { return descriptor_; }
+    int descriptor() const noexcept { return descriptor_.load(); }
 
     bool is_socket() const noexcept { return socket_; }
     bool is_open() const noexcept { return (state_.load() & closed_bit) == 0; }
@@ -189,7 +189,7 @@ private:
     base::atomic<std::uint32_t> hung_up_{0};
     std::uint32_t index_ = 0;
     std::uint32_t generation_ = 0;
-    int descriptor_ = -1;
+    base::atomic<std::int32_t> descriptor_{-1}; // -1: ended.
     base::atomic<std::uint32_t> state_{ended_bit};
     base::atomic<std::uint32_t> fork_generation_{0};
     io_poller* poller_ = nullptr; // Null: in no set.
