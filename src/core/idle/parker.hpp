@@ -70,9 +70,10 @@ public:
             std::min({wakes_in_ns_ + 4 * deviation_ns_, most, tuning::longest_wait_ns});
         const std::int64_t rise_ns = deadline_ns - std::max(early, std::int64_t{0});
         if (sleep_for_either(rise_ns, from, into)) return true;
-        if (into.count != 0) return false;
+        const std::int64_t now = sys::now_ns();
+        if (into.count != 0 || now < rise_ns) return false; // Events, or a wait without cause.
         const std::int64_t late =
-            std::clamp(sys::now_ns() - rise_ns, std::int64_t{0}, tuning::longest_wait_ns);
+            std::clamp(now - rise_ns, std::int64_t{0}, tuning::longest_wait_ns);
         deviation_ns_ += (std::abs(late - wakes_in_ns_) - deviation_ns_) / 4;
         wakes_in_ns_ += (late - wakes_in_ns_) / 8;
         while (!notified_now()) { // pairs with notify
