@@ -255,7 +255,10 @@ works:
     :: me == 0 && pinned -> atomic { pinned = false; ran = true }
     :: else
     fi;
-    (OVER); // A long task: the other workers do the rest.
+    if // A long task: the other workers do the rest. Worker 0 ends it for its pinned task.
+    :: OVER
+    :: me == 0 && pinned -> goto works
+    fi;
 end:
     skip
 }
