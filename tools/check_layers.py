@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that includes only go down, and that only the platform layer talks to the system.
 
-    base <- sys <- core <- {fibers/runtime, actors/runtime, blocking} <- obs <- models
+    base <- sys <- core <- {fibers/runtime, actors/runtime, io/runtime, blocking} <- obs <- models
 
 base includes no other layer. sys is the platform layer. The core has a folder for each concern;
 the tables CORE and BACK_UP say which of these folders may include which.
@@ -30,6 +30,7 @@ RANK = {
     "fibers/runtime": 3,
     "actors/runtime": 3,
     "blocking": 3,
+    "io/runtime": 3,
     "obs": 4,
 }
 MODEL = 5
@@ -57,6 +58,7 @@ MODELS = {
     " with_timeout",
     "fork_join": "fork_each fork_join fork_reduce scope",
     "future": "exception_list future packaged_task promise when",
+    "io": "io",
     "monitor": "monitor monitored",
     "par": "par",
     "runtime": "cancelled runtime sennit",

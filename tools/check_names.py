@@ -235,7 +235,6 @@ ENGINE = {
     "ready_": "woken_",
     "resign": "release_lead",
     "ring": "wake-up of a parked worker",
-    "serve": "set_current_receiver",
     "serves": "current_receiver",
     "settle": "run_post_switch",
     "spin": "search",

@@ -28,6 +28,7 @@
 #include "sennit/fork_reduce.hpp"
 #include "sennit/future.hpp"
 #include "sennit/generator.hpp"
+#include "sennit/io.hpp"
 #include "sennit/latch.hpp"
 #include "sennit/lease_pool.hpp"
 #include "sennit/map_concurrent.hpp"

@@ -166,19 +166,19 @@ void sleep_for_good(waiter& who) noexcept {
 }
 
 #ifdef SENNIT_SIMULATOR // The simulator's time does not depend on looks.
-bool idle_search::park_without_deadline() noexcept {
-    return parker_.sleep_until(never);
+bool idle_search::park_without_deadline(event_source* events) noexcept {
+    return parker_.sleep_for_either(never, events, caught_);
 }
 #else
-bool idle_search::park_without_deadline() noexcept {
+bool idle_search::park_without_deadline(event_source* events) noexcept {
     advance_untimed_park_epoch();
     bool chosen = false;
     look_between([&](std::int64_t until) noexcept {
         if (!me_.runtime().all_parked()) return true; // A worker that parks later looks.
-        chosen = parker_.sleep_until(until);
-        return chosen;
+        chosen = parker_.sleep_for_either(until, events, caught_);
+        return chosen || caught_.count != 0;
     });
-    if (!chosen) chosen = parker_.sleep_until(never);
+    if (!chosen && caught_.count == 0) chosen = parker_.sleep_for_either(never, events, caught_);
     advance_untimed_park_epoch();
     return chosen;
 }
@@ -206,6 +206,7 @@ bool deadlock_detector::take(observation& seen) {
         if (one->timers().next_ns() != never || !one->injector().empty() ||
             one->has_stealable_contexts())
             return false;
+        if (event_source* events = one->events(); events && events->awaited()) return false;
         for (unsigned i = 0; i < one->worker_count_with_spares(); ++i) {
             worker& other = one->worker_at(i);
             if (!other.thread().joinable()) continue; // A spare worker whose thread was refused.

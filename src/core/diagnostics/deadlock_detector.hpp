@@ -13,7 +13,8 @@
 //
 // 1. A worker is parked without a deadline (`untimed_park_epoch` is odd) and has not been chosen
 // for a
-//    wake-up (its bit in the idle map is set: a waker clears that first).
+//    wake-up (its bit in the idle map is set: a waker clears that first). It may wait for events
+//    from outside, as long as no strand waits for one (`event_source::awaited`).
 // 2. A thread is in `sleep_for_good`, and its waiter's `signal` is 0: a waker sets that first. The
 //    thread published its wait before the call, so it does nothing more.
 // 3. A helper of a blocking pool has no call under way: it takes none by itself.
@@ -36,7 +37,9 @@
 // there, later in the list.
 //
 // Wake-ups from outside of these threads, and how each is excluded. Timers: none may be armed; a
-// thread that waits with a deadline is not asleep for good. Signal handlers: none may be installed
+// thread that waits with a deadline is not asleep for good. Descriptors: no strand may wait for
+// one. An event that was on its way has a waiter until a worker delivers it, and that worker is
+// awake. Signal handlers: none may be installed
 // except those for faults and the library's own. Ready work: the queues and the list of suspended
 // contexts with forks must be empty. Two sources remain: a debugger that calls functions, and a
 // process that shares this one's memory (clone with CLONE_VM).

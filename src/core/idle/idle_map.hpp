@@ -41,9 +41,16 @@ public:
         return false;
     }
 
-    // Takes the bit of one of the first `workers` workers; returns `none` if none of them is
-    // parked.
-    unsigned take_any(unsigned workers) noexcept {
+    // Takes the bit of one of the first `workers` workers, that of `last` only if no other bit is
+    // set. Returns `none` if no worker is parked.
+    unsigned take_any(unsigned workers, unsigned last = none) noexcept {
+        if (last < workers) [[unlikely]] {
+            for (unsigned i = 0; i * 64 < workers; ++i)
+                for (std::uint64_t seen = without(last, i); seen != 0; seen = without(last, i)) {
+                    const unsigned worker = i * 64 + static_cast<unsigned>(std::countr_zero(seen));
+                    if (clear(worker)) return worker;
+                }
+        }
         for (unsigned i = 0; i * 64 < workers; ++i)
             for (std::uint64_t seen = words_[i].load(); seen != 0; seen = words_[i].load()) {
                 const unsigned worker = i * 64 + static_cast<unsigned>(std::countr_zero(seen));
@@ -53,6 +60,9 @@ public:
     }
 
 private:
+    std::uint64_t without(unsigned worker, unsigned word) const noexcept {
+        return words_[word].load() & ~(word == worker / 64 ? bit(worker) : 0);
+    }
     static std::uint64_t bit(unsigned worker) noexcept { return std::uint64_t{1} << (worker % 64); }
     std::array<base::atomic<std::uint64_t>, worker_limit / 64> words_{};
 };

@@ -23,13 +23,15 @@
 
 namespace sennit::sched {
 
-using tuning::force_after_ns, tuning::pauses_per_look, tuning::search_ns, tuning::take_after_ns;
+using tuning::force_after_ns, tuning::looks_per_event_poll, tuning::pauses_per_look;
+using tuning::search_ns, tuning::take_after_ns;
 
 void idle_search::prepare(unsigned workers) {
     progress_trackers_ = std::make_unique<progress_tracker[]>(workers);
 }
 
 bool idle_search::work_in_sight() noexcept {
+    if (caught_.count != 0) return true;
     if (!me_.queue().empty() || !me_.global_sources_empty() ||
         me_.stealing().find_stealable_context())
         return true;
@@ -113,6 +115,7 @@ bool idle_search::search(bool& lone_tasks) noexcept {
     std::int64_t looked = start;
     bool found = false;
     bool forced = false;
+    unsigned looks = 0;
     for (std::int64_t now = start; !found && now - start < search_ns && !me_.runtime().stopping();
          now = sys::now_ns()) {
         request_share_from_all();
@@ -127,6 +130,7 @@ bool idle_search::search(bool& lone_tasks) noexcept {
             looked = now;
             found = look_at_queues(last_look::a_moment_ago) == sight::work;
         }
+        if (++looks % looks_per_event_poll == 0) (void)me_.poll_events();
         found = found || work_in_sight();
     }
     return found;
@@ -138,6 +142,7 @@ bool idle_search::work_for_others() noexcept {
     runtime_core& all = me_.runtime();
     if (!all.injector().empty() || all.has_stealable_contexts()) return true;
     if (all.timers().next_ns() != never && !all.timers().has_leader()) return true;
+    if (all.events_need_poller() && !SENNIT_MUTANT("a poller that leaves is replaced")) return true;
     if (me_.queue().in_sight() != 0) return true;
     const std::uint32_t left_to_sentinel = all.has_sentinel() ? 1 : 0;
     for (unsigned i = 0, n = all.worker_count_with_spares(); i < n; ++i) {
@@ -171,6 +176,13 @@ void idle_search::end_search_slowly() noexcept {
         wake = !sees_all || work_for_others() || me_.stealing().sees_private_forks();
     }
     if (wake && !SENNIT_MUTANT("wake-up by the last searcher")) me_.runtime().wake_one();
+}
+
+// Returns true if events were delivered since the last call.
+bool idle_search::events_moved(event_source* events) noexcept {
+    if (!events) return false;
+    const std::uint32_t now = events->delivered();
+    return std::exchange(seen_delivered_, now) != now;
 }
 
 bool idle_search::park_or_find_work() noexcept {
@@ -241,11 +253,18 @@ bool idle_search::park(bool lone_tasks) noexcept {
             sys::yield_thread();
             continue;
         }
-        if (seen == sight::lone_tasks) {
+        event_source* const events = me_.runtime().active_events();
+        const bool polled = events && me_.runtime().timers().has_leader();
+        // While events come, a second worker looks after the one that waits for them.
+        const bool keeps_poller = events_moved(events) && polled;
+        if (seen == sight::lone_tasks || keeps_poller) {
             quiet_looks = 0;
             if (!is_sentinel) is_sentinel = me_.runtime().try_become_sentinel();
-        } else if (looks && is_sentinel && ++quiet_looks > tuning::sentinel_idle_looks) {
-            is_sentinel = false;
+        } else if (looks && is_sentinel &&
+                   ((events && !polled) ||
+                    ++quiet_looks >
+                        (events ? tuning::event_idle_looks : tuning::sentinel_idle_looks))) {
+            is_sentinel = false; // Where no worker waits for events, this one does from now on.
             me_.runtime().release_sentinel();
             // A thread that pushed a lone task before has woken no worker.
             if (!SENNIT_MUTANT("look after a sentinel ends")) continue;
@@ -257,16 +276,18 @@ bool idle_search::park(bool lone_tasks) noexcept {
         }
         const bool leads = me_.runtime().timers().try_become_leader(me_.index());
         const std::int64_t timer = leads ? me_.runtime().timers().next_ns() : never;
+        // E6. After the lead was taken: a thread that registers the first descriptor sees it.
+        event_source* const polls = leads ? me_.runtime().active_events() : nullptr;
         me_.counted.parks.add();
         tracing::emit(trace_kind::sleeps, nullptr);
         // Registers again at its next lock; until then a busy worker may be exclusive.
         base::unregister_this_thread();
-        const bool chosen = timer < until    ? parker_.sleep_to(timer)
-                            : until == never ? park_without_deadline()
-                                             : parker_.sleep_until(until);
+        const bool chosen = timer < until    ? parker_.sleep_to(timer, polls, caught_)
+                            : until == never ? park_without_deadline(polls)
+                                             : parker_.sleep_for_either(until, polls, caught_);
         tracing::emit(trace_kind::rises, nullptr);
         if (leads) me_.runtime().timers().release_lead();
-        if (!chosen && timer < until && timer <= sys::now_ns()) {
+        if (!chosen && (caught_.count != 0 || (timer < until && timer <= sys::now_ns()))) {
             cancel_park(is_sentinel); // No more looks: a timer is due, and its task is late.
             watchdog::notice();
             return true;
@@ -275,8 +296,11 @@ bool idle_search::park(bool lone_tasks) noexcept {
         if (!chosen) continue;
         watchdog::notice();
         searches_ = parker_.woken_as_searcher();
-        const bool duty_left = is_sentinel || (leads && me_.runtime().timers().next_ns() != never);
-        if (is_sentinel) end_watch();
+        const bool was_sentinel = std::exchange(is_sentinel, false);
+        if (was_sentinel) end_watch();
+        const bool duty_left =
+            was_sentinel || (leads && (me_.runtime().timers().next_ns() != never ||
+                                       me_.runtime().events_need_poller()));
         if (duty_left && !searches_ && !SENNIT_MUTANT("wake-up for a duty that is left"))
             // Another worker must become the sentinel, or sleep until the next timer.
             me_.runtime().wake_one();

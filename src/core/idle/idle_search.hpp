@@ -7,6 +7,7 @@
 // which say otherwise.
 #pragma once
 
+#include "core/idle/event_source.hpp"
 #include "core/idle/parker.hpp"
 #include "core/policy/progress_tracker.hpp"
 #include "sennit/detail/base/atomic.hpp"
@@ -38,9 +39,12 @@ public:
     // Scans the other workers' queues, for a worker that has work, and takes what lies behind a
     // stuck worker.
     void help_stuck_workers() noexcept;
-    // Parks until a waker chooses the worker, and looks for deadlocks meanwhile. Always returns
-    // true, as parker::sleep_until(never) does. src/core/diagnostics/deadlock_detector.cpp.
-    bool park_without_deadline() noexcept;
+    // Parks until a waker chooses the worker, and looks for deadlocks meanwhile. Returns true if a
+    // waker did. Where `events` is not null, also returns when it has events, or without cause.
+    // src/core/diagnostics/deadlock_detector.cpp.
+    bool park_without_deadline(event_source* events) noexcept;
+    // Own thread. The events that this worker has taken and not delivered yet.
+    caught_events& caught() noexcept { return caught_; }
 
     // The worker's place to sleep. Any thread may notify it under the protocol of parker.hpp.
     sched::parker& parker() noexcept { return parker_; }
@@ -57,6 +61,7 @@ private:
     enum class sight { nothing, lone_tasks, work };
     enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
     bool search(bool& lone_tasks) noexcept;
+    bool events_moved(event_source* events) noexcept;
     [[gnu::noinline]] void end_search_slowly() noexcept;
     bool work_in_sight() noexcept;
     bool work_for_others() noexcept;
@@ -70,6 +75,8 @@ private:
     worker& me_;
     bool searches_ = false; // True while this worker is counted as a searcher.
     std::unique_ptr<progress_tracker[]> progress_trackers_; // One for each worker.
+    caught_events caught_;
+    std::uint32_t seen_delivered_ = 0; // event_source::delivered() at the last look.
     sched::parker parker_;
     base::atomic<std::uint32_t> untimed_park_epoch_{0}; // Written by the owner.
 };

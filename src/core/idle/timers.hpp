@@ -44,6 +44,7 @@ public:
         return leader_.cas(none, worker);
     }
     bool has_leader() const noexcept { return leader_.load() != no_leader; }
+    std::uint32_t leader() const noexcept { return leader_.load(); }
     void release_lead() noexcept { leader_.store(no_leader); }
 
 private:

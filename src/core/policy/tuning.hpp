@@ -36,6 +36,10 @@ inline constexpr std::int64_t take_after_ns = stressed ? 0 : 4'000;
 // Pauses between two looks for work: about a microsecond.
 inline constexpr unsigned pauses_per_look = simulated ? 1 : 32;
 
+// Looks for work between two polls for events from outside, while no parked worker waits for these:
+// a poll in vain takes some 200 ns, a look 1 us.
+inline constexpr unsigned looks_per_event_poll = simulated ? 1 : 4;
+
 // Looks at a join before the parent waits. At its parent's join, a stolen child usually still needs
 // either next to no time or long.
 inline constexpr unsigned looks_before_waiting = simulated ? 1 : 100;
@@ -99,6 +103,16 @@ inline constexpr unsigned contended_sections = simulated ? 1 : 256;
 inline constexpr std::int64_t first_sentinel_sleep_ns = 100'000;
 inline constexpr std::int64_t longest_sentinel_sleep_ns = 1'000'000;
 inline constexpr unsigned sentinel_idle_looks = simulated ? 1 : 3;
+
+// The number of consecutive looks without an event after which no sentinel looks after the worker
+// that waits for events from outside: the next event then wakes a second worker, which takes some
+// 10 us.
+inline constexpr unsigned event_idle_looks = simulated ? 1 : 16;
+
+// A busy worker polls for events from outside at a global poll. Each poll in vain doubles the
+// number of global polls until the next one, up to this number, for at most a tick of the coarse
+// clock. A worker that yields in a loop makes a global poll each 0.4 us, and a poll takes 0.2 us.
+inline constexpr unsigned longest_event_poll_gap = simulated ? 2 : 64;
 
 // The timer leader wakes before a deadline, by the latency of recent wake-ups: 5 us on a dedicated
 // machine, 70 us where a host has to bring a halted virtual processor back. `longest_wait_ns`: the

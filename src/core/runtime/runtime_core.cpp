@@ -258,6 +258,25 @@ void runtime_core::end_workers(unsigned started) noexcept {
         if (workers_[i]->thread().joinable()) workers_[i]->join();
 }
 
+event_source& runtime_core::need_events(std::unique_ptr<event_source> (*make)(runtime_core&)) {
+    if (event_source* const made = events_.load()) return *made;
+    std::lock_guard guard(events_mutex_);
+    if (!own_events_) {
+        own_events_ = make(*this);
+        events_.store(own_events_.get());
+    }
+    return *own_events_;
+}
+
+// E2 to E4 of src/core/README.md, "Events from outside".
+void runtime_core::first_event_registered() noexcept {
+    const std::uint32_t leader = timers_.leader();
+    if (leader != timers::no_leader)
+        wake_worker(leader); // It sleeps on its futex.
+    else if (!SENNIT_MUTANT("wake-up for the first descriptor"))
+        wake_one();
+}
+
 bool runtime_core::all_parked() const noexcept {
     for (unsigned i = 0, all = worker_count_with_spares(); i < all; ++i)
         if (!idle_.is_set(i) && !workers_[i]->spare().is_inactive()) return false;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "blocking/blocking_pool.hpp"
+#include "core/idle/event_source.hpp"
 #include "core/idle/idle_map.hpp"
 #include "core/idle/timers.hpp"
 #include "core/memory/context_pool.hpp"
@@ -58,6 +59,22 @@ public:
     idle_map& idle() noexcept { return idle_; }
     sched::timers& timers() noexcept { return timers_; }
     model_state& model() noexcept { return *model_; } // The state of the models.
+    // Any thread. The source of events from outside; null while no object is registered with it.
+    event_source* active_events() const noexcept {
+        event_source* const source = events_.load(); // Written once.
+        return source && source->active() ? source : nullptr;
+    }
+    // Any thread. The source, whether it is in use or not; null: none was made.
+    event_source* events() const noexcept { return events_.load(); }
+    // Any thread. The source that `make` returns at the first call. `make` may throw.
+    event_source& need_events(std::unique_ptr<event_source> (*make)(runtime_core&));
+    // Any thread, after an object was registered with the source and none was before. Makes sure
+    // that a parked worker waits for its events.
+    void first_event_registered() noexcept;
+    // Any thread. True if events may come and no parked worker waits for them, or will soon.
+    bool events_need_poller() const noexcept {
+        return active_events() && !timers_.has_leader() && !has_sentinel();
+    }
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
     // Any thread. Puts `what` into the injector, or into the pinned queue of the worker that alone
@@ -95,7 +112,9 @@ public:
     // Wakes one parked worker, if any, whether a worker searches or not. The worker begins as a
     // searcher.
     void wake_searcher() noexcept {
-        const unsigned chosen = idle_.take_any(worker_capacity());
+        // The worker that waits for events is chosen last: another one would have to replace it.
+        const unsigned last = events_.load() ? timers_.leader() : idle_map::none;
+        const unsigned chosen = idle_.take_any(worker_capacity(), last);
         if (chosen == idle_map::none) return;
         searching_.fetch_add(1);
         worker_at(chosen).parker().notify_as_searcher();
@@ -208,6 +227,9 @@ private:
     base::atomic<std::uint64_t> spares_released_{0};
     shared_queue injector_;
     sched::timers timers_;
+    sys::mutex events_mutex_; // Held while the source is made.
+    base::atomic<event_source*> events_{nullptr};
+    std::unique_ptr<event_source> own_events_; // Guarded by `events_mutex_`.
     blocking_pool blocking_;
     idle_map idle_;
     base::atomic<std::uint32_t> stopping_{0};

@@ -168,14 +168,15 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
 // Returns false if every worker is parked.
 bool watchdog::look_at(runtime_core& one) noexcept {
     const census now = count(one);
-    const bool ready =
-        now.work_behind ||
-        (now.none_serves && (!one.injector().empty() || one.has_stealable_contexts() ||
-                             one.timers().next_ns() <= sys::now_ns()));
+    event_source* const events = one.active_events();
+    const bool ready = now.work_behind ||
+                       (now.none_serves &&
+                        (!one.injector().empty() || one.has_stealable_contexts() ||
+                         one.timers().next_ns() <= sys::now_ns() || (events && events->pending())));
     // Busy workers reach all that at global polls, which are far apart if tasks have become long
     // only recently.
     const bool late = one.timers().next_ns() <= sys::now_ns() - tuning::watch_period_ns ||
-                      !one.injector().empty();
+                      !one.injector().empty() || events;
     if (now.parked == 0)
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
             if (worker& each = one.worker_at(i); late || ready || !each.pinned_queue().empty())

@@ -31,6 +31,24 @@ public:
         std::int64_t last_ns_ = 0;
     };
 
+    // Decides at which global polls a busy worker polls for events from outside: rarely where that
+    // was in vain, but at least once in a tick of the coarse clock.
+    class event_gate {
+    public:
+        bool due(std::int64_t now_ns) noexcept {
+            return tick_.due(now_ns) || left_ == 0 || left_-- == 0;
+        }
+        void note(bool found) noexcept {
+            gap_ = found ? 1 : std::min(2 * gap_, tuning::longest_event_poll_gap);
+            left_ = gap_ - 1;
+        }
+
+    private:
+        ticker tick_;
+        unsigned gap_ = 1; // Global polls from one poll for events to the next.
+        unsigned left_ = 0;
+    };
+
     // Returns true if the pick after `picked` picks is a global poll. Orders nothing.
     bool due(std::uint64_t picked) const noexcept { return picked >= next_.load_rlx(); }
     // Any thread. Makes the next pick a global poll. This is a hint that the worker may overwrite;
@@ -80,6 +98,7 @@ public:
     ticker help;                 // Scanning the other workers' queues.
     ticker begin_oldest_spawned; // Beginning the oldest new task of the own queue.
     ticker begin_shared;         // Beginning new work that a worker had shared.
+    event_gate events;           // Polling for events from outside.
 
 private:
     // The count of picks at which the next pick is a global poll. Written by the owner; another

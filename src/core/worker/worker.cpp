@@ -209,12 +209,13 @@ bool worker::run_one() noexcept {
         resume(*parent);
         return true;
     }
-    if (run_next_task() || run_timers() || stealing().steal_fork()) return true;
+    if (run_next_task() || run_timers() || run_events() || stealing().steal_fork()) return true;
     counted.failed_steals.add();
     const std::int64_t idle_since = sys::now_ns();
     const bool more = idle_.park_or_find_work();
     policies.consolidation.exclude(sys::now_ns() - idle_since);
     poll_.read_clock();
+    if (idle_.caught().count != 0) (void)run_events();
     return more;
 }
 
@@ -276,6 +277,32 @@ bool worker::run_timers() noexcept {
         runtime_.wake_one(); // This worker may no longer be the timer leader.
     if (runnable* item = due ? queue_.pop() : nullptr) run(*item);
     return due;
+}
+
+bool worker::poll_events() noexcept {
+    event_source* const source = runtime_.active_events();
+    if (!source || runtime_.timers().has_leader()) return false;
+    source->take(idle_.caught());
+    return deliver_events();
+}
+
+bool worker::deliver_events() noexcept {
+    if (idle_.caught().count == 0) return false;
+    runtime_.events()->deliver(idle_.caught());
+    return true;
+}
+
+// Delivers events while the worker has nothing else to do. As for timers, the first task that an
+// event makes ready runs immediately on this worker, and wakes no other worker. Returns true if
+// there were events.
+bool worker::run_events() noexcept {
+    next_push_runs_here_ = true;
+    const bool any = deliver_events() || poll_events();
+    next_push_runs_here_ = false;
+    // Under round_robin no worker looks for further work when its search ends.
+    if (any && !rules_.steals && runtime_.events_need_poller()) runtime_.wake_one();
+    if (runnable* item = any ? queue_.pop() : nullptr) run(*item);
+    return any;
 }
 
 std::uint64_t worker::progress_counter() const noexcept {

@@ -228,6 +228,10 @@ public:
             tls->steal_requested.store(1); // pairs with thread_main
     }
 
+    // Own thread. Takes the events from outside and makes their waiters ready, unless a parked
+    // worker waits for them. Returns true if there were any.
+    bool poll_events() noexcept;
+
     // True about once in `n` calls in stress builds, and false in all other builds. In stress
     // builds a true result sometimes also yields the thread's processor.
     bool stress_one_in(unsigned n) noexcept;
@@ -295,6 +299,8 @@ private:
     bool poll_global_sources() noexcept;
     bool expire_timers() noexcept;
     bool run_timers() noexcept;
+    bool run_events() noexcept;
+    bool deliver_events() noexcept;
     [[gnu::noinline]] void post_by_policy(runnable& item) noexcept;
     bool prefer_local(const runnable& item) noexcept;
     // Takes a task that another thread made ready for this worker or for any worker.

@@ -3,6 +3,7 @@
 
 #include "actors/runtime/mailbox_table.hpp"
 #include "ground/ground.hpp"
+#include "io/runtime/io_record.hpp"
 
 #include <time.h>
 
@@ -22,7 +23,7 @@ namespace {
 
 // Allocations that are kept forever are not counted as leaks of an execution.
 std::size_t left() noexcept {
-    return live_allocations() - sched::mailbox_table::chunks();
+    return live_allocations() - sched::mailbox_table::chunks() - sched::io_record::chunks();
 }
 
 outcome& run_once(const scenario& what, strategy& by, places& meeting, trace* into) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The platform layer (src/sys) for simulated threads: the explorer answers the library's requests
-// to the system. Compiled instead of clock, futex, thread_suspender, worker_tls, membarrier,
+// to the system. Compiled, with descriptors.cpp,
+// instead of clock, event_set, futex, thread_suspender, worker_tls, membarrier,
 // stack_overflow, spin_pause, stack, kernel_threads, thread, thread_registration, topology and
 // check.
 #include "ground.hpp"
+
+#include "descriptors.hpp"
 
 #include "explorer/world.hpp"
 
@@ -66,6 +69,7 @@ void reset_platform() noexcept {
     yield_at_barriers = false;
     barriers_refused = false;
     refuse_memory(false);
+    reset_descriptors();
 }
 
 void thread_ends() noexcept {

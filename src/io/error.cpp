@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sennit/io/error.hpp"
+
+#include "io/access.hpp"
+#include "sennit/io/serve.hpp"
+
+namespace sennit::io {
+
+namespace {
+class io_category final : public std::error_category {
+public:
+    const char* name() const noexcept override { return "sennit.io"; }
+    std::string message(int) const override { return "the stream has ended too early"; }
+};
+} // namespace
+
+const std::error_category& category() noexcept {
+    static const io_category only;
+    return only;
+}
+
+std::error_code make_error_code(errc what) noexcept {
+    return {static_cast<int>(what), category()};
+}
+
+error::error(std::error_code code, const char* operation, const std::string& object)
+    : std::system_error(code, std::string("sennit: [SNT-262] ") + operation + " failed on " +
+                                  (object.empty() ? "a closed handle" : object)),
+      operation_(operation) {}
+
+bool detail::is_shortage(const std::error_code& failed) noexcept {
+    return failed.category() == std::generic_category() && sys::out_of_resources(failed.value());
+}
+bool detail::is_end(const std::error_code& failed) noexcept {
+    return failed == std::errc::operation_canceled || failed == std::errc::bad_file_descriptor;
+}
+
+} // namespace sennit::io

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/runtime/io_poller.hpp"
+
+#include "io/runtime/io_record.hpp"
+#include "io/runtime/io_record_table.hpp"
+#include "sennit/detail/core/verbs.hpp"
+#include "sys/mutant.hpp"
+
+namespace sennit::sched {
+
+// Streams may outlive their runtime; another one then watches them.
+io_poller::~io_poller() {
+    if (runtime_.lost_in_fork()) return; // The parent's waiters do not exist here.
+    io_record::for_each([this](io_record& one) noexcept { one.detach(*this); });
+}
+
+io_poller& io_poller::here() {
+    runtime_core* mine = current_runtime();
+    runtime_core& where = mine ? *mine : io_runtime_outside();
+    where.check_not_lost();
+    return static_cast<io_poller&>(
+        where.need_events([](runtime_core& of) -> std::unique_ptr<event_source> {
+            return std::make_unique<io_poller>(of);
+        }));
+}
+
+void io_poller::wait(caught_events& into, std::int64_t deadline_ns) noexcept {
+    into.count = set_.wait(into.events.data(), caught_events::most, deadline_ns, true);
+}
+
+// The wake-up of the worker in `wait` is level-triggered and left alone here: that worker may still
+// be on its way into `wait`.
+void io_poller::take(caught_events& into) noexcept {
+    std::uint32_t nobody = 0;
+    if (polling_.load_rlx() != 0 || !polling_.cas(nobody, 1)) return; // A hint: the CAS decides.
+    into.count = set_.wait(into.events.data(), caught_events::most, 0,
+                           SENNIT_MUTANT("a busy poll leaves the wake-up of the poller"));
+    polling_.store(0);
+}
+
+void io_poller::deliver(caught_events& from) noexcept {
+    count_delivered(from.count);
+    for (unsigned i = 0; i < from.count; ++i) {
+        const auto [tag, what] = from.events[i];
+        wake_ups woken;
+        if (io_record* one = io_record::find(tag)) one->deliver(tag, what, woken);
+    }
+    from.count = 0;
+}
+
+bool io_poller::awaited() noexcept {
+    bool any = false;
+    io_record::for_each([&](io_record& one) noexcept { any = any || one.awaited(*this); });
+    return any;
+}
+
+} // namespace sennit::sched

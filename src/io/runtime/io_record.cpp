@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of io_record.hpp, which has the protocol and its proof.
+#include "io/runtime/io_record.hpp"
+
+#include "io/runtime/io_poller.hpp"
+#include "io/runtime/io_record_table.hpp"
+#include "sennit/detail/core/task_strand.hpp"
+#include "sennit/detail/core/verbs.hpp"
+#include "sennit/detail/sys/atfork.hpp"
+#include "sys/event_set.hpp"
+#include "sys/mutant.hpp"
+#include "sys/socket.hpp"
+#include "sys/thread.hpp"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace sennit::sched {
+
+namespace {
+
+using bits = sys::event_set;
+constexpr std::uint32_t calls_to_a_turn = 32;
+
+constexpr std::uint8_t bit_of(io_direction one) noexcept {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(one));
+}
+// The write direction is watched only from the first write on that would block: otherwise each
+// connection would begin with an event for nothing.
+constexpr std::uint32_t events_of(std::uint8_t armed) noexcept {
+    return ((armed & bit_of(io_direction::read)) != 0 ? bits::in | bits::peer_closed : 0u) |
+           ((armed & bit_of(io_direction::write)) != 0 ? bits::out : 0u);
+}
+
+wait_options options_of(const io_record::request& how, const io_record* on) noexcept {
+    return {.deadline_ns = how.deadline_ns, .what = how.what, .on = on};
+}
+
+// The result of a wait that ended for the reason `why`; the claimant has written `told`.
+io_wake result_of(wake_reason why, io_wake told) noexcept {
+    switch (why) {
+    case wake_reason::timed_out:
+        return io_wake::timed_out;
+    case wake_reason::cancelled:
+    case wake_reason::stopped:
+        return io_wake::scope_canceled;
+    default:
+        return told;
+    }
+}
+
+} // namespace
+
+io_record& io_record::make(int descriptor, bool owned, bool socket) {
+    io_record& one = io_record_table::take();
+    one.descriptor_.store(descriptor);
+    one.owned_ = owned;
+    one.socket_ = socket;
+    one.fork_generation_.store(sys::fork_generation());
+    one.hung_up_.store(0);
+    one.drained_.store(0);
+    one.limit_ns_.store(never);
+    for (one_side& each : one.sides_) each.immediate.store(0);
+    one.state_.store(0);
+    return one;
+}
+
+io_record* io_record::find(std::uint64_t tag) noexcept {
+    return io_record_table::at(static_cast<std::uint32_t>(tag >> 32));
+}
+
+std::uint32_t io_record::chunks() noexcept {
+    return io_record_table::chunks();
+}
+
+// U1.
+bool io_record::begin_use() noexcept {
+    adopt_if_forked();
+    if ((state_.fetch_add(1) & closed_bit) == 0) return true;
+    end_use();
+    return false;
+}
+
+void io_record::end_use() noexcept {
+    std::uint32_t now = state_.fetch_sub(1) - 1;
+    if ((now & closed_bit) == 0) [[likely]]
+        return;
+    // The last user of a closed descriptor ends it, within a use of its own: no other thread frees
+    // the record meanwhile.
+    while ((now & (users | ended_bit)) == 0)
+        if (state_.cas(now, (now | ended_bit) + 1)) {
+            end_descriptor();
+            now = state_.fetch_sub(1) - 1;
+            break;
+        }
+    // No use begins after the handle was released, so one thread comes here.
+    if (now == (closed_bit | ended_bit | released_bit)) io_record_table::give(*this);
+}
+
+void io_record::end_descriptor() noexcept {
+    const int ended = descriptor_.exchange(-1);
+    if (owned_) sys::close_descriptor(ended);
+}
+
+void io_record::wake_all(wake_ups& woken, io_wake why) noexcept {
+    for (one_side& each : sides_)
+        while (const claimed one = claim_first(each.waiters)) {
+            *static_cast<io_wake*>(one.entry->data) = why;
+            woken.add(one);
+        }
+}
+
+void io_record::cancel() noexcept {
+    if (!begin_use()) return;
+    {
+        wake_ups woken;
+        std::lock_guard guard(lock_);
+        wake_all(woken, io_wake::canceled);
+    }
+    end_use();
+}
+
+// Requires the lock. An owned descriptor leaves the set when the system closes it.
+void io_record::leave_poller() noexcept {
+    if (armed_ == 0) return;
+    if (!owned_) poller_->remove(descriptor());
+    poller_->count_removed();
+    armed_ = 0;
+    poller_ = nullptr;
+}
+
+void io_record::close() noexcept {
+    if (!begin_use()) return;
+    {
+        wake_ups woken;
+        std::lock_guard guard(lock_);
+        if ((state_.fetch_or(closed_bit) & closed_bit) == 0) {
+            ++generation_;
+            leave_poller();
+            wake_all(woken, io_wake::closed);
+        }
+    }
+    end_use();
+}
+
+int io_record::give_up_descriptor() noexcept {
+    const int given = descriptor();
+    {
+        std::lock_guard guard(lock_);
+        owned_ = false; // Before leave_poller, which then removes it from the set.
+    }
+    close();
+    return given;
+}
+
+void io_record::release() noexcept {
+    adopt_if_forked();
+    state_.fetch_add(1); // A use, also of a closed record.
+    close();
+    state_.fetch_or(released_bit);
+    end_use();
+}
+
+// U4.
+bool io_record::arm(io_direction of, std::error_code& error) {
+    io_poller& mine = io_poller::here();
+    bool first = false;
+    {
+        std::lock_guard guard(lock_);
+        if (!is_open() || (armed_ & bit_of(of)) != 0) return true;
+        io_poller& at = poller_ ? *poller_ : mine;
+        const auto both = static_cast<std::uint8_t>(armed_ | bit_of(of));
+        error = armed_ == 0 ? at.add(descriptor(), events_of(both), tag())
+                            : at.modify(descriptor(), events_of(both), tag());
+        if (error) return false;
+        if (armed_ == 0) first = at.count_added(); // E1
+        armed_ = both;
+        poller_ = &at;
+    }
+    // A use is under way, and a waiter of this runtime: the poller lives.
+    if (first) mine.runtime().first_event_registered();
+    return true;
+}
+
+// U4 and U5.
+bool io_record::lock_to_wait(const request& how, io_wake& result, std::error_code& error) {
+    for (;;) {
+        lock_.lock();
+        if (!is_open()) {
+            lock_.unlock();
+            result = io_wake::closed;
+            return false;
+        }
+        if (side(how.direction).tick.load_rlx() != how.seen && // Written under the lock.
+            !SENNIT_MUTANT("tick is compared before the wait")) {
+            lock_.unlock();
+            result = io_wake::ready;
+            return false;
+        }
+        if ((armed_ & bit_of(how.direction)) != 0) return true;
+        lock_.unlock();
+        if (!arm(how.direction, error)) {
+            result = io_wake::refused;
+            return false;
+        }
+    }
+}
+
+io_wake io_record::wait(const request& how, std::error_code& error) {
+    io_wake result = io_wake::ready;
+    if (!lock_to_wait(how, result, error)) return result;
+    // U6
+    const wake_reason why =
+        sched::block(side(how.direction).waiters, lock_, options_of(how, this), &result);
+    return result_of(why, result);
+}
+
+bool io_record::begin_wait(std::coroutine_handle<> at, pending& one) {
+    if (!lock_to_wait(one.how, one.result, one.error)) return false;
+    one.blocked = true;
+    return task_wait::block(at, side(one.how.direction).waiters, lock_, options_of(one.how, this),
+                            &one.result);
+}
+
+io_wake io_record::end_wait(pending& one) noexcept {
+    if (!one.blocked) return one.result;
+    return result_of(task_wait::unblock(side(one.how.direction).waiters, lock_), one.result);
+}
+
+void io_record::pass_on(io_direction of) noexcept {
+    wake_ups woken;
+    std::lock_guard guard(lock_);
+    const claimed one = claim_first(side(of).waiters);
+    if (!one) return;
+    *static_cast<io_wake*>(one.entry->data) =
+        side(of).waiters.empty() ? io_wake::ready : io_wake::ready_and_more;
+    woken.add(one);
+}
+
+void io_record::note_drained(std::uint32_t seen) noexcept {
+    // Written before the tick that this thread has read.
+    if (hung_up_.load_rlx() == 0 || SENNIT_MUTANT("end of a stream that came with data"))
+        drained_.store_rlx(seen + 1); // A hint: the tick decides.
+}
+
+// D1 to D4.
+void io_record::deliver(std::uint64_t tag, std::uint32_t what, wake_ups& woken) noexcept {
+    std::lock_guard guard(lock_);
+    if (tag != this->tag()) return; // D2
+    const bool failed = (what & (bits::hang_up | bits::error)) != 0;
+    if (failed || (what & bits::peer_closed) != 0) hung_up_.store(1);
+    const std::uint32_t of_direction[] = {bits::in | bits::peer_closed, bits::out};
+    for (unsigned i = 0; i < 2; ++i) {
+        if (!failed && (what & of_direction[i]) == 0) continue;
+        one_side& here = sides_[i];
+        if (!SENNIT_MUTANT("tick of an event"))
+            here.tick.store(here.tick.load_rlx() + 1);          // D3; written under the lock.
+        while (const claimed one = claim_first(here.waiters)) { // D4
+            const bool more = !failed && !here.waiters.empty();
+            *static_cast<io_wake*>(one.entry->data) =
+                more ? io_wake::ready_and_more : io_wake::ready;
+            woken.add(one);
+            if (!failed) break;
+        }
+    }
+}
+
+void io_record::detach(const io_poller& from) noexcept {
+    wake_ups woken;
+    std::lock_guard guard(lock_);
+    if (poller_ != &from) return;
+    armed_ = 0; // The set ends: nothing has to leave it.
+    poller_ = nullptr;
+    for (one_side& each : sides_)
+        each.tick.store(each.tick.load_rlx() + 1); // As D3, under the lock.
+    wake_all(woken, io_wake::ready);
+}
+
+bool io_record::awaited(const io_poller& at) noexcept {
+    std::lock_guard guard(lock_);
+    return poller_ == &at && !(sides_[0].waiters.empty() && sides_[1].waiters.empty());
+}
+
+bool io_record::is_greedy(io_direction of) noexcept {
+    base::atomic<std::uint32_t>& count = side(of).immediate;
+    const std::uint32_t now = count.load_rlx() + 1; // Orders nothing: a count for one user.
+    count.store_rlx(now);                           // Orders nothing.
+    return now % calls_to_a_turn == 0;
+}
+
+namespace {
+constinit base::spin_lock adoption; // One thread of a child adopts a record.
+const base::atfork_lock hold_adoption(adoption);
+} // namespace
+
+// In a child of fork(). The parent's waiters and users do not exist here, and the parent's poller
+// watches for the parent.
+void io_record::adopt_after_fork() noexcept {
+    std::lock_guard guard(adoption);
+    if (fork_generation_.load_rlx() == sys::fork_generation()) return; // Under the lock.
+    std::construct_at(&lock_);
+    for (one_side& each : sides_) std::construct_at(&each.waiters);
+    armed_ = 0;
+    poller_ = nullptr;
+    state_.fetch_and(closed_bit | released_bit | ended_bit);
+    fork_generation_.store(sys::fork_generation());
+}
+
+void io_record::adopt_if_forked() noexcept {
+    if (fork_generation_.load() != sys::fork_generation()) [[unlikely]]
+        adopt_after_fork();
+}
+
+} // namespace sennit::sched

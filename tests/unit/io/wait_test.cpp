@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ends of waits: time limits, cancellation, close; descriptors of other libraries; numbers that
+// are used again; the worker that waits for events.
+#include "support.hpp"
+
+#include "../../support/child_process.hpp"
+
+#include <sennit/channel.hpp>
+#include <sennit/detail/base/sanitizers.hpp>
+#include <sennit/runtime_options.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A buffer that lives to the end of the call.
+struct scratch {
+    std::array<std::byte, 16> memory{};
+    operator io::bytes() noexcept { return memory; }
+};
+
+class io_waits : public with_workers {};
+SENNIT_IO_FOR_WORKERS(io_waits);
+
+TEST_P(io_waits, limit_of_stream_ends_each_wait) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        b.timeout(1ms);
+        std::error_code failed;
+        EXPECT_EQ(b.read_some(scratch(), failed), 0u);
+        EXPECT_EQ(failed, std::errc::timed_out);
+        a.write("late");
+        b.no_timeout();
+        EXPECT_EQ(read_text(b, 4), "late");
+    });
+}
+
+TEST_P(io_waits, with_timeout_loses_no_byte) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        EXPECT_THROW(sennit::with_timeout(1ms, [&b = b] { (void)b.read_some(scratch()); }),
+                     sennit::timed_out);
+        a.write("kept");
+        EXPECT_EQ(read_text(b, 4), "kept");
+    });
+}
+
+// Readers are cancelled while bytes come: each byte is read by one reader.
+TEST_P(io_waits, cancelled_readers_take_no_byte) {
+    runtime.run([] {
+        constexpr int rounds = 200;
+        auto [a, b] = io::socket_pair();
+        int got = 0;
+        for (int i = 0; i < rounds; ++i) {
+            sennit::nursery one;
+            one.start([&b = b, &got] { got += static_cast<int>(b.read_some(scratch())); });
+            if (i % 3 != 0) sennit::this_fiber::yield();
+            a.write("x");
+            if (i % 2 != 0) sennit::this_fiber::yield();
+            one.cancel();
+            one.join();
+        }
+        a.close();
+        got += static_cast<int>(read_rest(b).size());
+        EXPECT_EQ(got, rounds);
+    });
+}
+
+TEST_P(io_waits, close_ends_waits_with_an_error) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        std::error_code reading, writing;
+        a.send_buffer(4096);
+        const std::string large(1'000'000, 'x');
+        sennit::nursery waiters;
+        waiters.start([&a = a, &reading] { (void)a.read_some(scratch(), reading); });
+        waiters.start([&a = a, &writing, &large] { (void)a.write(io::bytes_of(large), writing); });
+        sennit::this_fiber::sleep_for(1ms);
+        a.close();
+        waiters.join();
+        EXPECT_EQ(reading, std::errc::operation_canceled);
+        EXPECT_EQ(writing, std::errc::operation_canceled);
+        (void)a.read_some(scratch(), reading);
+        EXPECT_EQ(reading, std::errc::bad_file_descriptor);
+        EXPECT_EQ(a.native_handle(), -1);
+    });
+}
+
+TEST_P(io_waits, cancel_ends_waits_and_leaves_the_stream_open) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        std::error_code failed;
+        std::atomic<bool> ended{false};
+        sennit::nursery waiter;
+        waiter.start([&b = b, &failed, &ended] {
+            (void)b.read_some(scratch(), failed);
+            ended = true;
+        });
+        while (!ended) {
+            b.cancel();
+            sennit::this_fiber::yield();
+        }
+        waiter.join();
+        EXPECT_EQ(failed, std::errc::operation_canceled);
+        a.write("open");
+        EXPECT_EQ(read_text(b, 4), "open");
+    });
+}
+
+// Streams are closed with events on their way, and the numbers and records are used again.
+TEST_P(io_waits, stale_events_reach_no_later_stream) {
+    runtime.run([] {
+        for (int i = 0; i < 300; ++i) {
+            auto [a, b] = io::socket_pair();
+            sennit::nursery reader;
+            reader.start([&b = b] {
+                std::error_code unused;
+                (void)b.read_some(scratch(), unused);
+            });
+            sennit::this_fiber::yield();
+            a.write("x");
+            b.close();
+            auto [c, d] = io::socket_pair();
+            d.timeout(10s);
+            reader.join();
+            c.write("new");
+            EXPECT_EQ(read_text(d, 3), "new");
+        }
+    });
+}
+
+// Several strands read one stream: each unit reaches one of them, and none sleeps on.
+TEST_P(io_waits, several_readers_share_a_stream) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        std::atomic<int> got{0};
+        sennit::nursery readers;
+        for (int i = 0; i < 5; ++i)
+            readers.start([&b = b, &got] {
+                std::array<std::byte, 1> one{};
+                while (b.read_some(one) != 0) ++got;
+            });
+        for (int i = 0; i < 500; ++i) a.write("ab");
+        a.close();
+        readers.join();
+        EXPECT_EQ(got, 1000);
+    });
+}
+
+TEST_P(io_waits, several_strands_accept) {
+    runtime.run([] {
+        io::tcp_listener door = any_port();
+        std::atomic<int> served{0};
+        sennit::nursery acceptors;
+        for (int i = 0; i < 4; ++i)
+            acceptors.start([&] {
+                std::error_code failed;
+                for (;;) {
+                    io::tcp_stream peer = door.accept(failed);
+                    if (failed) return;
+                    peer.write("1");
+                    ++served;
+                }
+            });
+        sennit::nursery clients({.limit = 8});
+        for (int i = 0; i < 100; ++i)
+            clients.start([&] {
+                io::tcp_stream one = io::tcp_stream::connect(door.local());
+                EXPECT_EQ(read_rest(one), "1");
+            });
+        clients.join();
+        door.close();
+        acceptors.join();
+        EXPECT_EQ(served, 100);
+    });
+}
+
+TEST_P(io_waits, borrowed_descriptor_is_watched_and_stays_open) {
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+    runtime.run([&] {
+        for (int i = 0; i < 3; ++i) {
+            io::borrowed from(ends[0]), to(ends[1]);
+            to.wait_writable();
+            sennit::nursery writer;
+            writer.start([&] { EXPECT_EQ(::write(ends[1], "ab", 2), 2); });
+            from.wait_readable();
+            char one = 0;
+            EXPECT_EQ(::read(ends[0], &one, 1), 1);
+            from.wait_readable(); // A byte is left, and no event comes for it.
+            EXPECT_EQ(::read(ends[0], &one, 1), 1);
+            writer.join();
+        }
+    });
+    EXPECT_EQ(::close(ends[0]) + ::close(ends[1]), 0);
+}
+
+TEST_P(io_waits, released_descriptor_stays_open) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        const int number = b.release();
+        EXPECT_FALSE(b.is_open());
+        a.write("x");
+        char one = 0;
+        EXPECT_EQ(::read(number, &one, 1), 1);
+        EXPECT_EQ(::close(number), 0);
+    });
+}
+
+// A worker computes for long with the event of another stream pending.
+TEST_P(io_waits, fiber_that_yields_starves_no_stream) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        std::atomic<bool> served{false};
+        sennit::nursery others;
+        others.start([&b = b, &served] {
+            EXPECT_EQ(read_text(b, 1), "x");
+            served = true;
+        });
+        sennit::this_fiber::yield();
+        a.write("x");
+        while (!served) sennit::this_fiber::yield();
+        others.join();
+    });
+}
+
+// The worker that waited for events runs a task that blocks its thread until another stream's
+// event was delivered. With one worker, the watchdog's spare worker delivers it.
+TEST_P(io_waits, stuck_worker_keeps_back_no_event) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        auto [c, d] = io::socket_pair();
+        std::atomic<bool> second{false};
+        sennit::nursery readers;
+        readers.start([&b = b, &second] {
+            EXPECT_EQ(read_text(b, 1), "1");
+            while (!second) std::this_thread::yield(); // Blocks the worker.
+        });
+        readers.start([&d = d, &second] {
+            EXPECT_EQ(read_text(d, 1), "2");
+            second = true;
+        });
+        sennit::this_fiber::yield();
+        std::thread outside([&a = a, &c = c] {
+            a.write("1");
+            std::this_thread::sleep_for(5ms); // The first reader blocks its worker by now.
+            c.write("2");
+        });
+        readers.join();
+        outside.join();
+    });
+}
+
+TEST(io_and_deadlocks, waiting_stream_is_no_deadlock) {
+    EXPECT_EQ(status_of_child_in_time([] {
+                  sennit::runtime two({.workers = 2});
+                  two.run([] {
+                      auto [a, b] = io::socket_pair();
+                      b.timeout(700ms); // Longer than two looks of the detector.
+                      std::error_code failed;
+                      (void)b.read_some(scratch(), failed);
+                      EXPECT_EQ(failed, std::errc::timed_out);
+                  });
+                  return 0;
+              }),
+              0);
+}
+
+TEST(io_and_deadlocks, deadlock_beside_idle_stream_is_reported) {
+#if defined(SENNIT_THREAD_SANITIZER) || defined(SENNIT_EMULATED)
+    GTEST_SKIP() << "in this build the process has threads that the program did not create";
+#endif
+    EXPECT_EQ(status_of_child_in_time([] {
+                  sennit::runtime two({.workers = 2});
+                  auto [a, b] = io::socket_pair();
+                  two.run([&a = a, &b = b] {
+                      sennit::nursery reader;
+                      reader.start([&] { EXPECT_EQ(read_text(b, 1), "x"); }); // Registers it.
+                      sennit::this_fiber::yield();
+                      a.write("x");
+                      reader.join();
+                      sennit::channel<int> never(0);
+                      (void)never.pop();
+                  });
+                  return 0;
+              }),
+              70);
+}
+
+TEST(io_and_fork, child_uses_inherited_stream_with_its_own_runtime) {
+#ifdef SENNIT_THREAD_SANITIZER
+    GTEST_SKIP() << "ThreadSanitizer allows no new threads in a child of fork()";
+#endif
+    auto [a, b] = io::socket_pair();
+    sennit::runtime two({.workers = 2});
+    two.run([&a = a, &b = b] {
+        sennit::nursery reader;
+        reader.start([&] { EXPECT_EQ(read_text(b, 1), "1"); });
+        sennit::this_fiber::yield();
+        a.write("1");
+        reader.join();
+    });
+    EXPECT_EQ(status_of_child_in_time([&a = a, &b = b] {
+                  sennit::runtime own({.workers = 1});
+                  std::string text;
+                  own.run([&] {
+                      sennit::nursery reader;
+                      reader.start([&] { text = read_text(b, 5); });
+                      sennit::this_fiber::yield();
+                      a.write("child");
+                      reader.join();
+                  });
+                  return text == "child" ? 0 : 1;
+              }),
+              0);
+    two.run([&a = a, &b = b] {
+        a.write("2");
+        EXPECT_EQ(read_text(b, 1), "2");
+    });
+}
+
+} // namespace
