@@ -147,7 +147,7 @@ std::size_t write_parts(const handle& to, std::span<const const_bytes> parts,
 struct readiness : sched::awaitable {
     readiness(io_record& on, io_record::pending& what) noexcept : record(&on), pending(&what) {}
     static constexpr bool await_ready() noexcept { return false; }
-    [[gnu::noinline]] bool await_suspend(std::coroutine_handle<> at) {
+    [[gnu::noinline]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> at) {
         return record->begin_wait(at, *pending);
     }
     sched::io_wake await_resume() noexcept { return record->end_wait(*pending); }

@@ -216,8 +216,8 @@ io_wake io_record::wait(const request& how, std::error_code& error) {
     return result_of(why, result);
 }
 
-bool io_record::begin_wait(std::coroutine_handle<> at, pending& one) {
-    if (!lock_to_wait(one.how, one.result, one.error)) return false;
+std::coroutine_handle<> io_record::begin_wait(std::coroutine_handle<> at, pending& one) {
+    if (!lock_to_wait(one.how, one.result, one.error)) return at;
     one.blocked = true;
     return task_wait::block(at, side(one.how.direction).waiters, lock_, options_of(one.how, this),
                             &one.result);

@@ -127,15 +127,16 @@ public:
         const char* what = "input or output"; // For reports.
     };
     io_wake wait(const request& how, std::error_code& error);
-    // A task waits in two halves. `begin_wait` is the last action of an await_suspend. It returns
-    // false if the task must continue at once. `end_wait` follows in await_resume in both cases.
+    // A task waits in two halves. `begin_wait` is the last action of an await_suspend, and returns
+    // the coroutine that continues: `at` if the task need not wait. `end_wait` follows in
+    // await_resume in both cases.
     struct pending {
         request how;
         std::error_code error;
         io_wake result = io_wake::ready;
         bool blocked = false;
     };
-    bool begin_wait(std::coroutine_handle<> at, pending& one);
+    std::coroutine_handle<> begin_wait(std::coroutine_handle<> at, pending& one);
     io_wake end_wait(pending& one) noexcept;
     // U7, after ready_and_more.
     void pass_on(io_direction of) noexcept;
