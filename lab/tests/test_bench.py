@@ -137,6 +137,8 @@ MAIN_JOB = ["fib", "skynet", "nqueens", "matmul"]
 WITH_FORKS = [
     "serial",
     "sennit",
+    "sennit-task",
+    "bare-coroutine",
     "boost-fiber",
     "chili",
     "citor",
