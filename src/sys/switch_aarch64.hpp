@@ -2,8 +2,9 @@
 // The stack jump for AArch64 (AAPCS64). Included by sys/switch.hpp only.
 //
 // Layout at a saved stack pointer, upwards: frame pointer, link register, address to continue at,
-// padding (sp stays 16-byte aligned). x18 belongs to the platform and is left alone. The landing
-// point carries `bti j`.
+// padding (sp stays 16-byte aligned). On Linux x18 is a register like x17, unless it belongs to the
+// platform; the jump does not write it, and the code after the jump must not expect a value in it.
+// The landing point carries `bti j`.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,11 @@ namespace sennit::sys {
                  : "+r"(from), "+r"(to)
                  :
                  : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
-                   "x14", "x15", "x16", "x17", "x19", "x20", "x21", "x22", "x23", "x24", "x25",
-                   "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8",
-                   "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19",
-                   "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30",
-                   "v31", "memory", "cc");
+                   "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24",
+                   "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6",
+                   "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
+                   "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29",
+                   "v30", "v31", "memory", "cc");
 }
 
 // Where a saved thread of control continues, with which stack and frame pointer.
