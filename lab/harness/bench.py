@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .build import Finder, NotInstalled
-from .catalogue import RUNTIMES, WORKLOADS
+from .catalogue import FLOORS, RUNTIMES, WORKLOADS
 from .declared import Runtime
 from .execute import Failed, as_text, run_once
 from .options import FEWEST
@@ -151,7 +151,7 @@ def jobs_for(names: Iterable[str], quick: bool, full: bool) -> Iterator[tuple[st
 def cells_of(plan: Plan) -> Iterator[Cell]:
     for workload, size in plan.jobs:
         for name in plan.runtimes:
-            threads = [1] if name == "serial" else plan.threads
+            threads = [1] if name in FLOORS else plan.threads
             if RUNTIMES[name].ours and 1 not in threads:
                 threads = [
                     1,

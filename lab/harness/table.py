@@ -15,6 +15,7 @@ import rich.table
 import rich.text
 
 from .bench import Cell
+from .catalogue import FLOORS
 from .marks import FEWEST_CPUS, marked
 from .options import FEWEST
 from .stats import Comparison, Interval, compare, median_interval
@@ -83,7 +84,7 @@ class Results:
         for cell in filter(lambda cell: cell.good, cells):
             if cell.runtime == "serial":
                 self.serial[cell.title] = cell
-            elif not cell.kind.ours:
+            elif not cell.kind.ours and cell.runtime not in FLOORS:
                 key = cell.title, cell.threads
                 if key not in self.best or median(cell.seconds()) < median(
                     self.best[key].seconds()
