@@ -308,7 +308,6 @@ private:
     friend class detail::pop_awaiter<T>;
     friend class detail::push_awaiter<T>;
     friend detail::timed_pop_awaiter<T>;
-    friend detail::timed_push_awaiter<T>;
 
     // ---- The caller holds the lock. A result of false means that the call changed nothing. The
     // caller then wakes the waiter that it finds in `other`.
@@ -584,12 +583,18 @@ public:
         return true;
     }
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-        request_.value = std::addressof(value_);
-        return to_.suspend_to_push(caller, request_);
+        return suspend_until(caller, sched::never);
     }
     channel_status await_resume() {
         if (waits_) return to_.end_push(request_);
         return request_.closed ? channel_status::closed : channel_status::success;
+    }
+
+protected:
+    std::coroutine_handle<> suspend_until(std::coroutine_handle<> caller,
+                                          std::int64_t deadline_ns) {
+        request_.value = std::addressof(value_);
+        return to_.suspend_to_push(caller, request_, deadline_ns);
     }
 
 private:
@@ -638,38 +643,16 @@ private:
 };
 
 template <class T>
-class timed_push_awaiter : public sched::awaitable {
+class timed_push_awaiter : public push_awaiter<T> {
 public:
     timed_push_awaiter(channel<T>& to, T value, std::int64_t deadline_ns) noexcept
-        : to_(to), value_(std::move(value)), deadline_ns_(deadline_ns) {}
-    timed_push_awaiter(timed_push_awaiter&& unused) noexcept
-        : to_(unused.to_), value_(std::move(unused.value_)), deadline_ns_(unused.deadline_ns_) {}
-
-    // Returns true if the push is complete. Otherwise the lock stays held.
-    bool await_ready() {
-        sched::claimed receiver;
-        to_.lock_with_room();
-        request_.closed = to_.closed_;
-        if (!request_.closed && !to_.offer(value_, receiver)) return !(waits_ = true);
-        to_.lock_.unlock();
-        sched::end_wait(receiver);
-        return true;
-    }
+        : push_awaiter<T>(to, std::move(value)), deadline_ns_(deadline_ns) {}
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-        request_.value = std::addressof(value_);
-        return to_.suspend_to_push(caller, request_, deadline_ns_);
-    }
-    channel_status await_resume() {
-        if (waits_) return to_.end_push(request_);
-        return request_.closed ? channel_status::closed : channel_status::success;
+        return this->suspend_until(caller, deadline_ns_);
     }
 
 private:
-    channel<T>& to_;
-    T value_;
     std::int64_t deadline_ns_;
-    typename channel<T>::send_request request_{nullptr};
-    bool waits_ = false;
 };
 
 } // namespace detail
