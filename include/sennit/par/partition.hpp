@@ -32,10 +32,6 @@ template <class I, class GoesLeft>
 struct partition_work {
     using value_type = partitioned_piece;
     static constexpr bool never_throws = false;
-    // Elements that are cheaper to exchange than to predict.
-    static constexpr bool branchless =
-        std::contiguous_iterator<I> && std::is_trivially_copyable_v<std::iter_value_t<I>> &&
-        std::is_copy_constructible_v<std::iter_value_t<I>> && sizeof(std::iter_value_t<I>) <= 16;
 
     I first;
     shared_callable<const GoesLeft> goes_left;
@@ -44,7 +40,7 @@ struct partition_work {
         if (!piece) piece.emplace(from, from, from);
         own_copy<const GoesLeft> goes = goes_left.call;
         std::size_t split = piece->split;
-        if constexpr (branchless) {
+        if constexpr (cheap_to_exchange<I>) {
             auto* const all = std::to_address(first);
             for (; from != to; ++from) {
                 const std::iter_value_t<I> moved = all[from];

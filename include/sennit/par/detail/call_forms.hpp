@@ -123,6 +123,11 @@ inline constexpr bool shares_words = is_packed_bit<std::iter_reference_t<I>>;
 template <class T, class O>
 concept writes = std::indirectly_writable<O, T> && !shares_words<O>;
 
+// True for elements that are cheaper to exchange than to predict.
+template <class I>
+inline constexpr bool cheap_to_exchange =
+    std::contiguous_iterator<I> && std::is_trivially_copyable_v<std::iter_value_t<I>> &&
+    std::is_copy_constructible_v<std::iter_value_t<I>> && sizeof(std::iter_value_t<I>) <= 16;
 // True if traversing a range and reading its elements cannot throw.
 template <class Iterator>
 inline constexpr bool never_throws_going =

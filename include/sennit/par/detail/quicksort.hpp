@@ -104,10 +104,7 @@ private:
     static constexpr std::size_t ninther = 128;
     // A fork costs about 1 ns; half a range of this length takes some microseconds.
     static constexpr std::size_t forked = 512;
-    // Elements that are cheaper to exchange than to predict.
-    static constexpr bool branchless = std::contiguous_iterator<I> &&
-                                       std::is_trivially_copyable_v<value> &&
-                                       std::is_copy_constructible_v<value> && sizeof(value) <= 16;
+    static constexpr bool branchless = cheap_to_exchange<I>;
 
     // `budget` is the number of uneven partitions that are left. `leftmost` is false if the element
     // before `first` is not greater than any element of the range.
