@@ -4,6 +4,8 @@
 // SCOPED_TRACE.
 #pragma once
 
+#include "slow_tests.hpp"
+
 #include <sennit/runtime.hpp>
 
 #include <gtest/gtest.h>
@@ -11,7 +13,7 @@
 #include <cstddef>
 
 // Sizes of loops: no element, one element, about one chunk, and very many chunks.
-inline constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1'000'000};
+inline constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, large(1'000'000)};
 
 template <class F>
 void on_workers(F&& body) {

@@ -21,7 +21,7 @@
 namespace oracle {
 
 inline constexpr std::size_t sizes[] = {0,  1,  2,  3,  9,   16,  17,   31,   33,
-                                        63, 64, 65, 97, 129, 257, 1000, 4097, 70'003};
+                                        63, 64, 65, 97, 129, 257, 1000, 4097, large(70'003)};
 
 // Calls `body(n)` for each size on runtimes with 1, 2, 3 and 8 workers.
 template <class F>

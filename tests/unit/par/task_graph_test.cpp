@@ -97,7 +97,7 @@ TEST(par_task_graph, duplicate_edges_count_consistently) {
 
 // Node i starts after random earlier nodes, and each node checks that they have run in this round.
 TEST(par_task_graph, random_graph_keeps_order_in_every_run) {
-    constexpr std::size_t count = 100'000;
+    constexpr std::size_t count = large(100'000);
     std::mt19937 random(12345);
     std::vector<std::vector<std::uint32_t>> before(count);
     for (std::size_t i = 1; i < count; ++i)
@@ -152,7 +152,7 @@ TEST(par_task_graph, graph_runs_hundred_times) {
 
 TEST(par_task_graph, million_successors_become_ready_at_once) {
     on_workers([] {
-        constexpr std::size_t width = 1'000'000;
+        constexpr std::size_t width = large(1'000'000);
         task_graph g;
         std::vector<unsigned char> runs(width, 0);
         auto root = g.add([] {});

@@ -78,7 +78,7 @@ std::vector<float> floats_of_mixed_magnitude(std::size_t n) {
 }
 
 TEST(par_transform_reduce, deterministic_form_gives_equal_bits_on_any_number_of_workers) {
-    for (std::size_t n : {std::size_t{7}, std::size_t{1000}, std::size_t{300'001}}) {
+    for (std::size_t n : {std::size_t{7}, std::size_t{1000}, large(300'001)}) {
         for (std::size_t elements : {std::size_t{0}, std::size_t{1}, std::size_t{250}}) {
             SCOPED_TRACE(std::to_string(n) + " elements, grain " + std::to_string(elements));
             const std::vector<float> values = floats_of_mixed_magnitude(n);
