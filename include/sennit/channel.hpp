@@ -26,14 +26,11 @@
 #pragma once
 
 #include "sennit/cancelled.hpp"
-#include "sennit/detail/base/no_store_merge.hpp"
-#include "sennit/detail/core/awaitable.hpp"
+#include "sennit/channel/detail/ring_buffer.hpp"
 #include "sennit/detail/core/deadline.hpp"
-#include "sennit/detail/core/slab_cache.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/core/wait.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +38,6 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -110,8 +106,6 @@ private:
                                std::int64_t deadline_ns);
 };
 
-template <class T>
-class ring_buffer; // defined below
 template <class T>
 class receive_case;
 template <class T>
@@ -460,201 +454,6 @@ private:
     std::size_t promised_ = 0; // places reserved for selects
 };
 
-namespace detail {
-
-// A bounded queue in one block of memory, which is allocated once. Not thread-safe.
-template <class T>
-class ring_buffer {
-public:
-    ring_buffer() noexcept = default;
-    ring_buffer(const ring_buffer&) = delete;
-    ~ring_buffer() {
-        while (size_ > 0) (void)pop();
-        if (slots_) release(slots_, room_);
-    }
-
-    // Allocates the memory. The buffer must be empty and have none. Throws std::bad_alloc.
-    void reserve(std::size_t room) {
-        if (room == 0) return;
-        if (room > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
-        slots_ = acquire(room);
-        room_ = room;
-    }
-    std::size_t size() const noexcept { return size_; }
-    std::size_t room() const noexcept { return room_; }
-
-    void push(T&& value) noexcept {
-        std::construct_at(slots_ + wrapped(first_ + size_), std::move(value));
-        ++size_;
-    }
-    T pop() noexcept {
-        T* slot = slots_ + first_;
-        T value = std::move(*slot);
-        std::destroy_at(slot);
-        first_ = wrapped(first_ + 1);
-        base::prevent_store_merging(first_);
-        --size_;
-        base::prevent_store_merging(size_);
-        return value;
-    }
-    // Moves all values into `other` and swaps the memory: this buffer continues in the memory of
-    // `other`.
-    void move_to(ring_buffer& other) noexcept {
-        while (size_ > 0) other.push(pop());
-        std::swap(slots_, other.slots_);
-        std::swap(room_, other.room_);
-        std::swap(first_, other.first_);
-        std::swap(size_, other.size_);
-    }
-
-private:
-    static constexpr bool over_aligned = alignof(T) > 16;
-    static T* acquire(std::size_t room) {
-        if constexpr (over_aligned)
-            return static_cast<T*>(::operator new(room * sizeof(T), std::align_val_t{alignof(T)}));
-        else
-            return static_cast<T*>(sched::take_memory(room * sizeof(T)));
-    }
-    static void release(T* slots, std::size_t room) noexcept {
-        if constexpr (over_aligned)
-            ::operator delete(slots, std::align_val_t{alignof(T)});
-        else
-            sched::give_memory(slots, room * sizeof(T));
-    }
-    std::size_t wrapped(std::size_t index) const noexcept {
-        return index >= room_ ? index - room_ : index;
-    }
-
-    T* slots_ = nullptr;
-    std::size_t room_ = 0;
-    std::size_t first_ = 0;
-    std::size_t size_ = 0;
-};
-
-template <class T>
-class pop_awaiter : public sched::awaitable {
-public:
-    explicit pop_awaiter(channel<T>& from) noexcept : from_(from) {}
-    pop_awaiter(pop_awaiter&& unused) noexcept : from_(unused.from_) {}
-
-    // Returns true if the pop is complete. Otherwise the lock stays held.
-    bool await_ready() noexcept {
-        sched::claimed sender;
-        from_.lock_.lock();
-        if (!from_.take(value_, sender) && !from_.closed_) return !(waits_ = true);
-        from_.lock_.unlock();
-        sched::end_wait(sender);
-        return true;
-    }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-        request_.to = std::addressof(value_);
-        return from_.suspend_to_pop(caller, request_);
-    }
-    std::optional<T> await_resume() {
-        if (waits_)
-            (void)from_.end_pop(request_);
-        else if (!value_)
-            from_.throw_error();
-        return std::move(value_);
-    }
-
-private:
-    channel<T>& from_;
-    std::optional<T> value_;
-    typename channel<T>::receive_request request_{nullptr};
-    bool waits_ = false;
-};
-
-template <class T>
-class push_awaiter : public sched::awaitable {
-public:
-    push_awaiter(channel<T>& to, T value) noexcept : to_(to), value_(std::move(value)) {}
-    push_awaiter(push_awaiter&& unused) noexcept
-        : to_(unused.to_), value_(std::move(unused.value_)) {}
-
-    // Returns true if the push is complete. Otherwise the lock stays held.
-    bool await_ready() {
-        sched::claimed receiver;
-        to_.lock_with_room();
-        request_.closed = to_.closed_;
-        if (!request_.closed && !to_.offer(value_, receiver)) return !(waits_ = true);
-        to_.lock_.unlock();
-        sched::end_wait(receiver);
-        return true;
-    }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-        return suspend_until(caller, sched::never);
-    }
-    channel_status await_resume() {
-        if (waits_) return to_.end_push(request_);
-        return request_.closed ? channel_status::closed : channel_status::success;
-    }
-
-protected:
-    std::coroutine_handle<> suspend_until(std::coroutine_handle<> caller,
-                                          std::int64_t deadline_ns) {
-        request_.value = std::addressof(value_);
-        return to_.suspend_to_push(caller, request_, deadline_ns);
-    }
-
-private:
-    channel<T>& to_;
-    T value_;
-    typename channel<T>::send_request request_{nullptr};
-    bool waits_ = false;
-};
-
-// The value goes directly to its destination.
-template <class T>
-class timed_pop_awaiter : public sched::awaitable {
-public:
-    timed_pop_awaiter(channel<T>& from, std::optional<T>& to, std::int64_t deadline_ns) noexcept
-        : from_(from), to_(to), deadline_ns_(deadline_ns) {}
-    timed_pop_awaiter(timed_pop_awaiter&& unused) noexcept
-        : from_(unused.from_), to_(unused.to_), deadline_ns_(unused.deadline_ns_) {}
-
-    // Returns true if the pop is complete. Otherwise the lock stays held.
-    bool await_ready() {
-        to_.reset();
-        sched::claimed sender;
-        from_.lock_.lock();
-        if (!from_.take(to_, sender) && !from_.closed_) return !(waits_ = true);
-        from_.lock_.unlock();
-        sched::end_wait(sender);
-        return true;
-    }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-        request_.to = std::addressof(to_);
-        return from_.suspend_to_pop(caller, request_, deadline_ns_);
-    }
-    channel_status await_resume() {
-        if (waits_) return from_.end_pop(request_);
-        if (to_) return channel_status::success;
-        from_.throw_error();
-        return channel_status::closed;
-    }
-
-private:
-    channel<T>& from_;
-    std::optional<T>& to_;
-    std::int64_t deadline_ns_;
-    typename channel<T>::receive_request request_{nullptr};
-    bool waits_ = false;
-};
-
-template <class T>
-class timed_push_awaiter : public push_awaiter<T> {
-public:
-    timed_push_awaiter(channel<T>& to, T value, std::int64_t deadline_ns) noexcept
-        : push_awaiter<T>(to, std::move(value)), deadline_ns_(deadline_ns) {}
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-        return this->suspend_until(caller, deadline_ns_);
-    }
-
-private:
-    std::int64_t deadline_ns_;
-};
-
-} // namespace detail
-
 } // namespace sennit
+
+#include "sennit/channel/detail/awaiters.hpp"

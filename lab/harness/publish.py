@@ -190,9 +190,10 @@ def _standing(results: Results) -> str:
     missing = [cell.workload for cell in results.cells if cell.good and cell.workload not in alone]
     behind = ", ".join(losses) or f"none of the {len(found)} workloads that Sennit and a peer have"
     return (
-        f"Behind in: {behind}. No difference, or no verdict: {', '.join(draws) or 'none'}. "
+        f"In this run, behind in: {behind}. No difference, or no verdict: "
+        f"{', '.join(draws) or 'none'}. "
         + (f"No row of Sennit in: {', '.join(dict.fromkeys(missing))}. " if missing else "")
-        + "More workloads in which peers are ahead: "
+        + "In other measurements peers are ahead: "
         "[performance.md](docs/performance.md#workloads-in-which-peers-are-ahead). "
         "[RESULTS.md](docs/results/RESULTS.md#behind) has each row of Sennit that is behind."
     )
@@ -218,6 +219,13 @@ def figures(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
         f"{'was' if noisy == 1 else 'were'} noisy.{_without_version(results, about)}"
     )
     text += "\n"
+    legend = (
+        f"*÷ peer*: the time of Sennit with {_workers(most)} ÷ that of the fastest peer, at any "
+        "number of workers. *=*: the samples show no difference. *?*: too few samples for a "
+        "verdict, which takes 6 of both. *n=*: the figure is the median of fewer than 6 runs. "
+        "*one CPU*: the row has several workers in a parallel workload, and used one CPU."
+    )
+    text += f"\n{wrapped(legend)}\n"
     operations = _table(_operations(results, most, about))
     for table in (_table(_forks(results, most, about)), operations):
         text += f"\n{table}" if table else ""
@@ -235,13 +243,7 @@ def figures(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
         if about.get(ROWS)
         else ""
     )
-    legend = (
-        f"*÷ peer*: the time of Sennit with {_workers(most)} ÷ that of the fastest peer, at any "
-        "number of workers. *=*: the samples show no difference. *?*: too few samples for a "
-        "verdict, which takes 6 of both. *n=*: the figure is the median of fewer than 6 runs. "
-        "*one CPU*: the row has several workers in a parallel workload, and used one CPU."
-    )
-    text += f"\n{wrapped(legend)}\n\n{wrapped(_standing(results))}\n"
+    text += f"\n{wrapped(_standing(results))}\n"
     return (
         text + "\n![Times of the main job, Sennit beside its peers](docs/results/figures.svg)\n\n"
         "All samples, the machine and the missing rows: "

@@ -114,7 +114,7 @@ class Publish(unittest.TestCase):
             "| fib(39) | 0.2004 (n=5) | 0.3006 (n=5) | 0.1002 (n=5) "
             "| 0.01002 rayon, 8 workers (n=5) | 10.00 ? |",
             "| skynet-channel, 1,000,000: a fiber | – | 40 (n=5) | 0.05 ? | 802 Go (n=5) |  |  |",
-            "Behind in: fib(39) 10.00 ?. No difference, or no verdict: "
+            "In this run, behind in: fib(39) 10.00 ?. No difference, or no verdict: "
             "skynet-channel(1000000) 0.05 ?. More",
         ):
             self.assertIn(f"{line}\n", readme)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events that no thread of the process causes: descriptors that become ready. The core asks for
-// them through this interface and knows no descriptor; src/io/runtime/poller.hpp implements it.
+// them through this interface and knows no descriptor; src/io/runtime/io_poller.hpp implements it.
 //
 // A runtime has no source until the first descriptor is registered, and uses the source only while
 // a descriptor is registered (`active`). One parked worker then waits for events instead of on its

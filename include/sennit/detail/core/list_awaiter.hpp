@@ -17,42 +17,51 @@
 
 namespace sennit::sched {
 
+// The part that both awaits share.
 template <class Source>
-class list_awaiter : public awaitable {
+class list_wait : public awaitable {
 public:
-    explicit list_awaiter(Source source) noexcept : source_(std::move(source)) {}
-    list_awaiter(list_awaiter&& unused) noexcept : source_(std::move(unused.source_)) {}
+    explicit list_wait(Source source) noexcept : source_(std::move(source)) {}
+    list_wait(list_wait&& unused) noexcept : source_(std::move(unused.source_)) {}
     bool await_ready() { return !(waits_ = !source_.ready_or_lock()); }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-        return source_.suspend(caller, never);
+
+protected:
+    std::coroutine_handle<> suspend_until(std::coroutine_handle<> caller,
+                                          std::int64_t deadline_ns) {
+        return source_.suspend(caller, deadline_ns);
     }
-    void await_resume() {
-        if (waits_) (void)source_.end_suspension();
-    }
+    bool end() { return !waits_ || source_.end_suspension(); }
 
 private:
     Source source_;
     bool waits_ = false;
 };
 
+template <class Source>
+class list_awaiter : public list_wait<Source> {
+public:
+    using list_wait<Source>::list_wait;
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+        return this->suspend_until(caller, never);
+    }
+    void await_resume() { (void)this->end(); }
+};
+template <class Source>
+list_awaiter(Source) -> list_awaiter<Source>;
+
 // With a deadline. The await returns false if the deadline has come first.
 template <class Source>
-class timed_list_awaiter : public awaitable {
+class timed_list_awaiter : public list_wait<Source> {
 public:
     timed_list_awaiter(Source source, std::int64_t deadline_ns) noexcept
-        : source_(std::move(source)), deadline_ns_(deadline_ns) {}
-    timed_list_awaiter(timed_list_awaiter&& unused) noexcept
-        : source_(std::move(unused.source_)), deadline_ns_(unused.deadline_ns_) {}
-    bool await_ready() { return !(waits_ = !source_.ready_or_lock()); }
+        : list_wait<Source>(std::move(source)), deadline_ns_(deadline_ns) {}
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-        return source_.suspend(caller, deadline_ns_);
+        return this->suspend_until(caller, deadline_ns_);
     }
-    bool await_resume() { return !waits_ || source_.end_suspension(); }
+    bool await_resume() { return this->end(); }
 
 private:
-    Source source_;
     std::int64_t deadline_ns_;
-    bool waits_ = false;
 };
 
 } // namespace sennit::sched
