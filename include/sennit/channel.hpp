@@ -32,6 +32,7 @@
 #include "sennit/detail/core/wait.hpp"
 
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
