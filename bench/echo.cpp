@@ -4,8 +4,8 @@
 //
 //     bench_echo [CONNECTIONS...]     (default: 1 16 256)
 //
-// The floors are hand-written loops over epoll in one thread, level-triggered and edge-triggered.
-// Each server runs in a process of its own, whose time getrusage reports. The clients are one
+// The floors are hand-written loops over epoll, level-triggered and edge-triggered, in one thread,
+// and in two threads that have half of the connections each. Each server runs in a process of its own, whose time getrusage reports. The clients are one
 // thread over epoll in this process: each connection sends 64 bytes, waits for them, and sends
 // again. The servers take turns, three rounds; the best round of each counts.
 #include <sennit/io.hpp>
@@ -55,22 +55,22 @@ void no_delay(int socket) {
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-// A server in one thread. Ends when `control` is readable.
-void floor_server(int listener, int control, bool edges) {
-    ::fcntl(listener, F_SETFL, O_NONBLOCK);
-    const int set = ::epoll_create1(0);
-    const auto watch = [set](int descriptor, std::uint32_t how) {
-        epoll_event one{};
-        one.events = how;
-        one.data.fd = descriptor;
-        ::epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &one);
-    };
-    watch(listener, EPOLLIN);
-    watch(control, EPOLLIN);
+void watch(int set, int descriptor, std::uint32_t how) {
+    epoll_event one{};
+    one.events = how;
+    one.data.fd = descriptor;
+    ::epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &one);
+}
+
+// A loop over `sets[mine]`. New connections go to the sets in turn. Ends when `control` is
+// readable.
+void floor_loop(const std::vector<int>& sets, std::size_t mine, int listener, int control,
+                bool edges) {
     std::array<epoll_event, 64> events;
     std::array<char, 4096> buffer;
+    std::size_t accepted = 0;
     for (;;) {
-        const int n = ::epoll_wait(set, events.data(), 64, -1);
+        const int n = ::epoll_wait(sets[mine], events.data(), 64, -1);
         for (int i = 0; i < n; ++i) {
             const int one = events[static_cast<std::size_t>(i)].data.fd;
             if (one == control) return;
@@ -78,7 +78,7 @@ void floor_server(int listener, int control, bool edges) {
                 const int peer = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK);
                 if (peer < 0) continue;
                 no_delay(peer);
-                watch(peer, edges ? EPOLLIN | EPOLLET : EPOLLIN);
+                watch(sets[accepted++ % sets.size()], peer, edges ? EPOLLIN | EPOLLET : EPOLLIN);
                 continue;
             }
             for (;;) {
@@ -94,6 +94,21 @@ void floor_server(int listener, int control, bool edges) {
             }
         }
     }
+}
+
+// The first thread accepts.
+void floor_server(int listener, int control, std::size_t threads, bool edges) {
+    ::fcntl(listener, F_SETFL, O_NONBLOCK);
+    std::vector<int> sets;
+    for (std::size_t i = 0; i < threads; ++i) {
+        sets.push_back(::epoll_create1(0));
+        watch(sets.back(), control, EPOLLIN);
+    }
+    watch(sets[0], listener, EPOLLIN);
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i)
+        others.emplace_back([&, i] { floor_loop(sets, i, listener, control, edges); });
+    floor_loop(sets, 0, listener, control, edges);
 }
 
 void sennit_server(int control, int tell_port, unsigned workers) {
@@ -185,20 +200,31 @@ load drive(std::uint16_t port, std::size_t connections) {
     return done;
 }
 
-// `kind`: 0 and 1 are the floors; otherwise the workers of the Sennit server plus one.
-result measure(int kind, std::size_t connections) {
+struct server_kind {
+    const char* name;
+    bool is_floor;
+    bool edges;
+    unsigned threads;
+};
+constexpr std::array<server_kind, 5> kinds{{{"epoll LT", true, false, 1},
+                                            {"epoll ET", true, true, 1},
+                                            {"epoll LT 2", true, false, 2},
+                                            {"sennit 1", false, false, 1},
+                                            {"sennit 2", false, false, 2}}};
+
+result measure(const server_kind& kind, std::size_t connections) {
     int control[2], port_pipe[2];
     if (::pipe(control) != 0 || ::pipe(port_pipe) != 0) std::abort();
     const pid_t server = ::fork();
     if (server == 0) {
         ::close(control[1]);
-        if (kind < 2) {
+        if (kind.is_floor) {
             std::uint16_t port = 0;
             const int listener = listening(port);
             (void)!::write(port_pipe[1], &port, sizeof port);
-            floor_server(listener, control[0], kind == 1);
+            floor_server(listener, control[0], kind.threads, kind.edges);
         } else {
-            sennit_server(control[0], port_pipe[1], static_cast<unsigned>(kind - 1));
+            sennit_server(control[0], port_pipe[1], kind.threads);
         }
         std::_Exit(0);
     }
@@ -229,18 +255,17 @@ int main(int count, char** arguments) {
     std::vector<std::size_t> connections;
     for (int i = 1; i < count; ++i) connections.push_back(std::stoul(arguments[i]));
     if (connections.empty()) connections = {1, 16, 256};
-    constexpr std::array<const char*, 4> names{"epoll LT", "epoll ET", "sennit 1", "sennit 2"};
     std::printf("%-10s %11s %10s %10s %8s %8s\n", "server", "connections", "1000/s", "CPU us",
                 "p50 us", "p99 us");
     for (const std::size_t n : connections) {
-        std::array<result, names.size()> best{};
+        std::array<result, kinds.size()> best{};
         for (int round = 0; round < 3; ++round)
-            for (std::size_t kind = 0; kind < names.size(); ++kind)
-                if (const result one = measure(static_cast<int>(kind), n);
+            for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+                if (const result one = measure(kinds[kind], n);
                     one.per_second > best[kind].per_second)
                     best[kind] = one;
-        for (std::size_t kind = 0; kind < names.size(); ++kind)
-            std::printf("%-10s %11zu %10.1f %10.2f %8.1f %8.1f\n", names[kind], n,
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+            std::printf("%-10s %11zu %10.1f %10.2f %8.1f %8.1f\n", kinds[kind].name, n,
                         best[kind].per_second / 1000, best[kind].server_us, best[kind].p50_us,
                         best[kind].p99_us);
     }
