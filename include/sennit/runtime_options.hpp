@@ -5,6 +5,7 @@
 
 #include "sennit/scheduling.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -48,6 +49,13 @@ struct runtime_options {
     // that they finish more work there in the same time: docs/guide/runtime.md. Has an effect only
     // under `stealing`. The environment variable SENNIT_CONSOLIDATE, 0 or 1, has precedence.
     bool consolidate = true;
+
+    // How long a worker without work looks for work before it parks, 0 to 1 s. A worker that looks
+    // occupies its processor, and begins new work within a microsecond; a parked one needs 5 to 50
+    // us. A server that pays for its processor time, or shares the machine with its clients, may
+    // set 0. A program of short forked or parallel pieces becomes slower with it. The environment
+    // variable SENNIT_SEARCH_TIME, in microseconds, has precedence.
+    std::chrono::nanoseconds search_time = std::chrono::microseconds(50);
 
     // Detects a deadlock: every thread of the process sleeps inside Sennit until another thread
     // wakes it, which cannot happen any more. Turning it off for one runtime turns it off for the

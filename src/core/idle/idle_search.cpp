@@ -24,10 +24,11 @@
 namespace sennit::sched {
 
 using tuning::force_after_ns, tuning::looks_per_event_poll, tuning::pauses_per_look;
-using tuning::search_ns, tuning::take_after_ns;
+using tuning::take_after_ns;
 
-void idle_search::prepare(unsigned workers) {
+void idle_search::prepare(unsigned workers, std::chrono::nanoseconds search_time) {
     progress_trackers_ = std::make_unique<progress_tracker[]>(workers);
+    search_ns_ = search_time.count();
 }
 
 bool idle_search::work_in_sight() noexcept {
@@ -116,7 +117,7 @@ bool idle_search::search(bool& lone_tasks) noexcept {
     bool found = false;
     bool forced = false;
     unsigned looks = 0;
-    for (std::int64_t now = start; !found && now - start < search_ns && !me_.runtime().stopping();
+    for (std::int64_t now = start; !found && now - start < search_ns_ && !me_.runtime().stopping();
          now = sys::now_ns()) {
         request_share_from_all();
         for (unsigned i = 0; i < pauses_per_look; ++i) sys::cpu_relax();

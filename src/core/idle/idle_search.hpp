@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The idle path of one worker: it searches for work for up to 50 us, asks busy workers to share,
-// then parks. src/core/README.md, "Two protocols" and "Why no wake-up is lost", has the protocol
-// and its proof.
+// The idle path of one worker: it searches for work for some time (runtime_options), asks busy
+// workers to share, then parks. src/core/README.md, "Two protocols" and "Why no wake-up is lost",
+// has the protocol and its proof.
 //
 // Which threads run this: the worker's own thread, except for `parker` and `untimed_park_epoch`,
 // which say otherwise.
@@ -12,6 +12,7 @@
 #include "core/policy/progress_tracker.hpp"
 #include "sennit/detail/base/atomic.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -22,8 +23,9 @@ class worker;
 class idle_search {
 public:
     explicit idle_search(worker& me) noexcept : me_(me) {}
-    // Allocates the notes about `workers` workers. Before the thread starts. Throws std::bad_alloc.
-    void prepare(unsigned workers);
+    // Allocates the notes about `workers` workers. `search_time` is that of runtime_options. Before
+    // the thread starts. Throws std::bad_alloc.
+    void prepare(unsigned workers, std::chrono::nanoseconds search_time);
 
     // Returns true if the caller has to look for work again, and false if the runtime ends and
     // nothing is left to do. Searches, and parks as long as there is no work.
@@ -73,6 +75,9 @@ private:
     void request_share_from_all_and_self() noexcept;
 
     worker& me_;
+    // A futex sleep and wake costs 5 to 50 us. A search of about that long, the default, never
+    // costs more than twice the best choice.
+    std::int64_t search_ns_ = 0;
     bool searches_ = false; // True while this worker is counted as a searcher.
     std::unique_ptr<progress_tracker[]> progress_trackers_; // One for each worker.
     caught_events caught_;

@@ -20,10 +20,6 @@ inline constexpr bool stressed = true;
 inline constexpr bool stressed = simulated;
 #endif
 
-// How long a worker spins before it parks. A futex sleep and wake costs 5-50 us; spinning about
-// that long never costs more than twice the best choice.
-inline constexpr std::int64_t search_ns = 50'000;
-
 // How long a thief waits before it forces publication. An owner publishes a fork within a
 // microsecond of the request; an owner that has not answered by now is in a long leaf.
 inline constexpr std::int64_t force_after_ns = stressed ? 0 : 20'000;

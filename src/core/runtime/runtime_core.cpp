@@ -64,6 +64,21 @@ void complete_policy(runtime_options& given) {
     }
 }
 
+void complete_search_time(runtime_options& given) {
+    constexpr std::chrono::microseconds longest = std::chrono::seconds(1);
+    if (const auto text = sys::environment("SENNIT_SEARCH_TIME")) {
+        const auto microseconds = sys::parse_count(*text);
+        if (!microseconds || *microseconds > longest.count())
+            reject("[SNT-043] SENNIT_SEARCH_TIME must be a number of microseconds up to 1000000, "
+                   "not '" +
+                   *text + "'");
+        given.search_time = std::chrono::microseconds(*microseconds);
+    }
+    if (given.search_time < std::chrono::nanoseconds(0) || given.search_time > longest)
+        reject("[SNT-044] runtime_options::search_time must be from 0 to 1 s, not " +
+               std::to_string(given.search_time.count()) + " ns");
+}
+
 runtime_options completed(runtime_options given) {
     if (given.workers != 0) {
         given.workers = checked_workers(given.workers, "runtime_options::workers");
@@ -96,6 +111,7 @@ runtime_options completed(runtime_options given) {
             reject("[SNT-029] SENNIT_CONSOLIDATE must be 0 or 1, not '" + *text + "'");
         given.consolidate = *text == "1";
     }
+    complete_search_time(given);
     complete_policy(given);
     if (const auto text = sys::environment("SENNIT_DEADLOCK")) {
         if (*text != "off" && *text != "exit")

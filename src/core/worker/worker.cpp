@@ -70,7 +70,7 @@ void worker::start() {
     rules_.fast_path_affinity =
         tracing::on() ? placement_rules::no_affinity : rules_.local_affinity;
     rules_.consolidates = runtime_.consolidation().enabled() && runtime_.worker_capacity() > 1;
-    idle_.prepare(runtime_.worker_capacity());
+    idle_.prepare(runtime_.worker_capacity(), runtime_.options().search_time);
     thread_.handle = sys::thread(&worker::thread_main, this);
 }
 

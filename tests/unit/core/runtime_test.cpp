@@ -133,12 +133,39 @@ TEST(runtime_options, invalid_options_are_rejected_with_one_line) {
     expect_rejected("SENNIT_STACK_SIZE", "1", "stack size");
     expect_rejected("SENNIT_PIN", "perhaps", "SENNIT_PIN");
     expect_rejected("SENNIT_CONSOLIDATE", "off", "SENNIT_CONSOLIDATE");
+    for (const char* value : {"50us", "-1", "1000001", ""})
+        expect_rejected("SENNIT_SEARCH_TIME", value, "SENNIT_SEARCH_TIME");
+    using namespace std::chrono_literals;
+    EXPECT_THROW(sennit::runtime({.search_time = -1ns}), std::invalid_argument);
+    EXPECT_THROW(sennit::runtime({.search_time = 1001ms}), std::invalid_argument);
     for (const char* value : {"on", "65", "-1", "1ms"})
         expect_rejected("SENNIT_WATCHDOG", value, "SENNIT_WATCHDOG");
     EXPECT_THROW(sennit::runtime({.max_spare_workers = 65}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.workers = 1025}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.stack_size = 1000}), std::invalid_argument);
     EXPECT_THROW(sennit::runtime({.stack_size = std::size_t{1} << 40}), std::invalid_argument);
+}
+
+// Forks and tasks reach workers that park at once, and come back.
+TEST(runtime_options, runtime_whose_workers_do_not_search_runs_all_work) {
+    for (unsigned workers : {1u, 2u, 3u, 8u}) {
+        sennit::runtime runtime({.workers = workers, .search_time = std::chrono::nanoseconds(0)});
+        for (int round = 0; round < 20; ++round) {
+            EXPECT_EQ(runtime.run([] { return fib(18); }), 2584);
+            runtime.run([] {
+                std::atomic<int> here{0};
+                sennit::event all;
+                sennit::nursery children;
+                for (int i = 0; i < 50; ++i)
+                    children.start([&] {
+                        if (here.fetch_add(1) == 49) all.set();
+                        all.wait();
+                    });
+                children.join();
+                EXPECT_EQ(here, 50);
+            });
+        }
+    }
 }
 
 TEST(runtime_options, options_are_read_from_environment) {
