@@ -7,6 +7,7 @@
 #include "sennit/io/endpoint.hpp" // IWYU pragma: export
 #include "sennit/io/error.hpp"    // IWYU pragma: export
 #include "sennit/io/pipe.hpp"     // IWYU pragma: export
+#include "sennit/io/resolve.hpp"  // IWYU pragma: export
 #include "sennit/io/serve.hpp"    // IWYU pragma: export
 #include "sennit/io/stream.hpp"   // IWYU pragma: export
 #include "sennit/io/tcp.hpp"      // IWYU pragma: export

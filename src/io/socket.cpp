@@ -46,6 +46,9 @@ sched::io_record& listen(const endpoint& at, int backlog, bool reuse_port) {
             require(sys::set_option(made.descriptor, sys::socket_option::reuse_port, 1), "listen",
                     at);
     }
+    // "[::]" is all networks, whatever the system's default is. IPv4 refuses the option.
+    if (at.to_string().starts_with("[::]:"))
+        (void)sys::set_option(made.descriptor, sys::socket_option::ipv6_only, 0);
     require(sys::bind_socket(made.descriptor, address), "listen", at);
     require(sys::listen_socket(made.descriptor, backlog), "listen", at);
     sched::io_record& record = sched::io_record::make(made.descriptor, true, true);
