@@ -9,6 +9,7 @@
 #include "sennit/io/pipe.hpp"     // IWYU pragma: export
 #include "sennit/io/resolve.hpp"  // IWYU pragma: export
 #include "sennit/io/serve.hpp"    // IWYU pragma: export
+#include "sennit/io/signals.hpp"  // IWYU pragma: export
 #include "sennit/io/stream.hpp"   // IWYU pragma: export
 #include "sennit/io/tcp.hpp"      // IWYU pragma: export
 #include "sennit/io/unix.hpp"     // IWYU pragma: export
