@@ -3,13 +3,14 @@
 // thread, and never a worker. Each header of sennit/io describes its part.
 #pragma once
 
-#include "sennit/io/borrowed.hpp" // IWYU pragma: export
-#include "sennit/io/endpoint.hpp" // IWYU pragma: export
-#include "sennit/io/error.hpp"    // IWYU pragma: export
-#include "sennit/io/pipe.hpp"     // IWYU pragma: export
-#include "sennit/io/resolve.hpp"  // IWYU pragma: export
-#include "sennit/io/serve.hpp"    // IWYU pragma: export
-#include "sennit/io/signals.hpp"  // IWYU pragma: export
-#include "sennit/io/stream.hpp"   // IWYU pragma: export
-#include "sennit/io/tcp.hpp"      // IWYU pragma: export
-#include "sennit/io/unix.hpp"     // IWYU pragma: export
+#include "sennit/io/borrowed.hpp"      // IWYU pragma: export
+#include "sennit/io/child_process.hpp" // IWYU pragma: export
+#include "sennit/io/endpoint.hpp"      // IWYU pragma: export
+#include "sennit/io/error.hpp"         // IWYU pragma: export
+#include "sennit/io/pipe.hpp"          // IWYU pragma: export
+#include "sennit/io/resolve.hpp"       // IWYU pragma: export
+#include "sennit/io/serve.hpp"         // IWYU pragma: export
+#include "sennit/io/signals.hpp"       // IWYU pragma: export
+#include "sennit/io/stream.hpp"        // IWYU pragma: export
+#include "sennit/io/tcp.hpp"           // IWYU pragma: export
+#include "sennit/io/unix.hpp"          // IWYU pragma: export
