@@ -137,8 +137,8 @@ int signal_inbox::take() noexcept {
             found = come_.load() & wanted_.load();
         }
         if (look != 0) return 0;
-        // A signal that comes after this read writes again. One that came before it was marked
-        // before it was written, so the second look finds it.
+        // A signal that comes after this read writes again. A signal from before was marked
+        // before the write, so the second look finds it.
         std::uint64_t count;
         [[maybe_unused]] const ssize_t n = ::read(descriptor_, &count, sizeof count);
     }

@@ -93,6 +93,8 @@ public:
     // the connection then waits for the next call. Several strands may accept at a time.
     tcp_stream accept();
     tcp_stream accept(std::error_code& failed);
+    // Does not block: std::errc::operation_would_block if no connection waits.
+    tcp_stream try_accept(std::error_code& failed);
     task<tcp_stream> async_accept();
     endpoint local() const; // Throws io::error.
 
