@@ -63,7 +63,7 @@ task<std::size_t> async_select(Cases... cases) {
     for (;;) {
         detail::selection_of<sizeof...(Cases)> steps(all);
         const std::size_t which = co_await detail::select_wait(steps, fallback);
-        if (all[which]->by_another_clock && all[which]->too_early()) continue;
+        if (all[which]->asks_system && all[which]->must_repeat()) continue;
         all[which]->happen();
         co_return which;
     }

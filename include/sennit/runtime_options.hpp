@@ -125,6 +125,10 @@ struct runtime_metrics {
     std::uint64_t switches = 0;      // stack switches
     std::uint64_t parks = 0;         // times a worker parked
     std::uint64_t wakes = 0;         // times a thread woke a parked worker, with one futex call
+    // Events of descriptors that the runtime took from the system; looks for such events by workers
+    // that had other work; and waits for them by a parked worker. An event in a look or a wait of
+    // its own costs a system call, so `events` should exceed the sum of the other two under load.
+    std::uint64_t events = 0, event_polls = 0, event_waits = 0;
     // Number of memory barriers that the library made all threads of the process pass, with one
     // membarrier call each. A barrier interrupts every processor that runs a thread of the process,
     // so this number counts the barriers of all runtimes.

@@ -60,16 +60,18 @@ public:
     // For stop tokens: from now on, a stop request claims `point` with `why`.
     virtual void register_waiter(sched::wait_point&, sched::wake_reason) noexcept {}
     virtual void unregister_waiter() noexcept {}
-    // For a case of a clock other than the scheduler's, called when its deadline has come: returns
-    // true if that clock says that it is too early, and sets another deadline. The driver holds no
-    // lock while it calls `too_early` and `happen`.
-    virtual bool too_early() { return false; }
-    // Calls the user's function.
+    // The next two are called if `asks_system` is set, and without a lock. `prepare` precedes each
+    // wait: a case of a descriptor asks the system there whether it is ready. `must_repeat` follows
+    // when the case was chosen: it returns true if the event is not there after all, for example
+    // because another clock says that it is too early. The driver then begins anew.
+    virtual void prepare() {}
+    virtual bool must_repeat() { return false; }
+    // Calls the user's function, without a lock.
     virtual void happen() = 0;
 
     bool enabled = true;
-    // If false, the driver does not call `too_early`: that call is 3 to 5 % of a short select.
-    bool by_another_clock = false;
+    // If false, the driver omits two virtual calls, each 3 to 5 % of a short select.
+    bool asks_system = false;
 };
 
 inline constexpr std::size_t max_select_cases = 64;
@@ -96,9 +98,9 @@ public:
     sched::wait_point& point() noexcept { return point_; }
 
 protected:
-    // `locks` has room for one pointer for each case, and `entries` for one wait_entry.
-    selection(std::span<select_case* const> cases, base::spin_lock** locks,
-              std::byte* entries) noexcept;
+    // `locks` has room for one pointer for each case, and `entries` for one wait_entry. Prepares
+    // the cases that ask the system, and throws their exceptions.
+    selection(std::span<select_case* const> cases, base::spin_lock** locks, std::byte* entries);
     selection(const selection&) = delete;
     ~selection() = default;
 
@@ -121,7 +123,7 @@ struct selection_memory {
 template <std::size_t Most>
 class selection_of final : private selection_memory<Most>, public selection {
 public:
-    explicit selection_of(std::span<select_case* const> cases) noexcept
+    explicit selection_of(std::span<select_case* const> cases)
         : selection(cases, this->locks.data(), this->entries) {}
 };
 
@@ -257,9 +259,9 @@ class clock_case final : public time_case<F> {
 public:
     clock_case(const std::chrono::time_point<Clock, Duration>& when, F function)
         : time_case<F>(sched::deadline_of(when), std::move(function)), when_(when) {
-        this->by_another_clock = true;
+        this->asks_system = true;
     }
-    bool too_early() override {
+    bool must_repeat() override {
         if (sched::has_come(when_)) return false;
         this->deadline_ns_ = sched::deadline_of(when_);
         return true;

@@ -8,6 +8,8 @@
 // 3. Otherwise it enters the waiter lists of all sources, and only then releases the locks and
 //    waits.
 // 4. After the wait it leaves the lists one by one.
+// A case of a descriptor asks the system before step 1, without a lock, and enters the list of its
+// descriptor in step 3 unless an event has come since (io/runtime/io_record.hpp, U2 to U6).
 //
 // Why it is correct: steps 2 and 3 run under all locks. The caller therefore either finds its
 // partner or is found by it. No other source can claim the caller while it claims a partner. (Go's
@@ -33,11 +35,14 @@ sched::wake_reason reason_of(std::size_t which) noexcept {
 } // namespace
 
 selection::selection(std::span<select_case* const> cases, base::spin_lock** locks,
-                     std::byte* entries) noexcept
+                     std::byte* entries)
     : cases_(cases), locks_(locks), entries_(entries) {
-    for (select_case* one : cases)
-        if (base::spin_lock* lock = one->enabled ? one->lock() : nullptr)
-            locks_[lock_count_++] = lock;
+    for (select_case* one : cases) {
+        if (!one->enabled) continue;
+        if (one->asks_system) [[unlikely]]
+            one->prepare();
+        if (base::spin_lock* lock = one->lock()) locks_[lock_count_++] = lock;
+    }
     std::sort(locks_, locks_ + lock_count_, std::less<>());
     lock_count_ = static_cast<std::size_t>(std::unique(locks_, locks_ + lock_count_) - locks_);
 }
@@ -152,7 +157,7 @@ std::size_t run_select(std::span<select_case* const> cases, const char* what) {
     for (;;) {
         const std::size_t which = choose(cases, fallback, what);
         select_case& chosen = *cases[which];
-        if (chosen.by_another_clock && chosen.too_early()) [[unlikely]]
+        if (chosen.asks_system && chosen.must_repeat()) [[unlikely]]
             continue;
         chosen.happen();
         return which;

@@ -10,7 +10,21 @@ namespace {
 class io_category final : public std::error_category {
 public:
     const char* name() const noexcept override { return "sennit.io"; }
-    std::string message(int) const override { return "the stream has ended too early"; }
+    std::string message(int what) const override {
+        switch (static_cast<errc>(what)) {
+        case errc::unexpected_end:
+            return "the stream has ended too early";
+        case errc::host_not_found:
+            return "no address has this name";
+        case errc::resolve_again:
+            return "no name server has answered; a later call may succeed";
+        case errc::service_not_found:
+            return "the service is unknown; pass the number of a port";
+        case errc::resolve_failed:
+            return "a name server has refused to answer";
+        }
+        return "unknown error";
+    }
 };
 } // namespace
 

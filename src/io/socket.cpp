@@ -12,17 +12,11 @@
 
 namespace sennit::io {
 
+using detail::address_of, detail::open_record, detail::require;
 using detail::endpoint_access;
 using detail::handle_access;
 
 namespace {
-
-void require(int result, const char* operation, const endpoint& at) {
-    if (result < 0) throw error(detail::code_of(result), operation, at.to_string());
-}
-void require(int result, const char* operation, const handle& on) {
-    if (result < 0) detail::check(detail::code_of(result), operation, on);
-}
 
 // Owns a descriptor until a handle does.
 struct fresh_descriptor {
@@ -46,6 +40,9 @@ sched::io_record& listen(const endpoint& at, int backlog, bool reuse_port) {
             require(sys::set_option(made.descriptor, sys::socket_option::reuse_port, 1), "listen",
                     at);
     }
+    // "[::]" is all networks, whatever the system's default is. IPv4 refuses the option.
+    if (at.to_string().starts_with("[::]:"))
+        (void)sys::set_option(made.descriptor, sys::socket_option::ipv6_only, 0);
     require(sys::bind_socket(made.descriptor, address), "listen", at);
     require(sys::listen_socket(made.descriptor, backlog), "listen", at);
     sched::io_record& record = sched::io_record::make(made.descriptor, true, true);
@@ -90,10 +87,12 @@ Stream accept(const handle& at, bool no_delay, std::error_code& failed) {
     return accepted<Stream>(descriptor, no_delay);
 }
 
-sched::io_record& open_record(const handle& of, const char* operation) {
-    sched::io_record* const record = handle_access::record(of);
-    if (!record) detail::check(std::make_error_code(std::errc::bad_file_descriptor), operation, of);
-    return *record;
+template <class Stream>
+Stream try_accept(const handle& at, bool no_delay, std::error_code& failed) {
+    sys::socket_address from;
+    const std::ptrdiff_t descriptor = detail::try_run(at, sched::accept_connection(from), failed);
+    if (failed) return {};
+    return accepted<Stream>(descriptor, no_delay);
 }
 
 template <class Stream>
@@ -103,13 +102,6 @@ task<Stream> async_accept(const handle& at, bool no_delay) {
     const std::ptrdiff_t descriptor =
         co_await detail::async_run(record, sched::accept_connection(from), "async_accept", at);
     co_return accepted<Stream>(descriptor, no_delay);
-}
-
-endpoint address_of(const handle& on, int (*ask)(int, sys::socket_address&) noexcept,
-                    const char* operation) {
-    sys::socket_address found;
-    require(ask(on.native_handle(), found), operation, on);
-    return endpoint_access::from(found);
 }
 
 void set(const handle& on, sys::socket_option which, int value, const char* operation) {
@@ -183,6 +175,9 @@ tcp_stream tcp_listener::accept() {
 tcp_stream tcp_listener::accept(std::error_code& failed) {
     return io::accept<tcp_stream>(*this, true, failed);
 }
+tcp_stream tcp_listener::try_accept(std::error_code& failed) {
+    return io::try_accept<tcp_stream>(*this, true, failed);
+}
 task<tcp_stream> tcp_listener::async_accept() {
     return io::async_accept<tcp_stream>(*this, true);
 }
@@ -226,6 +221,9 @@ unix_stream unix_listener::accept() {
 }
 unix_stream unix_listener::accept(std::error_code& failed) {
     return io::accept<unix_stream>(*this, false, failed);
+}
+unix_stream unix_listener::try_accept(std::error_code& failed) {
+    return io::try_accept<unix_stream>(*this, false, failed);
 }
 task<unix_stream> unix_listener::async_accept() {
     return io::async_accept<unix_stream>(*this, false);

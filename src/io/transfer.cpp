@@ -69,6 +69,19 @@ std::ptrdiff_t run(const handle& on, const io_operation& what, std::error_code& 
     return done.count;
 }
 
+std::ptrdiff_t try_run(const handle& on, const io_operation& what,
+                       std::error_code& failed) noexcept {
+    io_record* const record = handle_access::record(on);
+    io_result done;
+    if (!record) {
+        done.error = closed_handle();
+    } else if (io_use use(*record); !use.attempt(what, done)) {
+        done.error = std::make_error_code(std::errc::operation_would_block);
+    }
+    failed = done.error;
+    return done.count;
+}
+
 void check(const std::error_code& failed, const char* operation, const handle& on) {
     if (failed) throw error(failed, operation, text_of(on));
 }

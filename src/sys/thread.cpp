@@ -51,6 +51,10 @@ void thread::join() noexcept {
         "[SNT-902] a worker thread cannot be joined; this is a bug in Sennit: please report it");
 }
 
+void thread::detach() noexcept {
+    if (std::exchange(joinable_, false)) ::pthread_detach(handle_);
+}
+
 void thread::minimize_timer_slack() noexcept {
     ::prctl(PR_SET_TIMERSLACK, 1UL); // if the system refuses, sleeps are as usual
 }

@@ -33,6 +33,8 @@ public:
 
     bool joinable() const noexcept { return joinable_; }
     void join() noexcept;
+    // The thread ends by itself; nothing waits for it.
+    void detach() noexcept;
     pthread_t handle() const noexcept { return handle_; } // requires a joinable thread
     // For a child of fork(), in which the thread does not exist.
     void disown() noexcept { joinable_ = false; }

@@ -7,6 +7,8 @@ test.
                       depend on the place in which it lies
     find_package      a CMake project that finds the installed package
     pkg_config        a Makefile that asks pkg-config
+    examples          the programs of examples/, with the installed package; clients in Python check
+                      their answers
     add_subdirectory  a CMake project with sennit's source tree inside its own, and with
                       link-time optimisation
     shared            builds and installs the shared library; then builds the find_package
@@ -29,6 +31,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -101,6 +104,21 @@ class Check:
         self.cmake_project(
             "find_package", self.args.into / "find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}"
         )
+
+    def check_examples(self):
+        folder, examples = fresh(self.args.into / "examples"), self.args.source / "examples"
+        command(
+            *self.configure,
+            "-S",
+            examples,
+            "-B",
+            folder,
+            f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            "-DCMAKE_UNITY_BUILD=OFF",
+            "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -Wall -Wextra -Werror",
+        )
+        command(self.args.cmake, "--build", folder)
+        command(sys.executable, examples / "check_examples.py", folder)
 
     def check_pkg_config(self):
         folder = fresh(self.args.into / "pkg_config")

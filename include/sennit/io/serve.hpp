@@ -9,10 +9,12 @@
 //         while (std::size_t n = peer.read_some(buffer)) peer.write(std::span(buffer).first(n));
 //     });
 //
-// Use it for a server that must survive bad clients. The call returns after `door.close()` or
-// `door.cancel()`, or throws `cancelled` in a cancelled nursery. Before it returns, the connections
-// drain: the handlers have `options.drain` to end, and are cancelled then.
-// Errors: an io::error of a handler ends its connection only, because resets are daily;
+// Use it for a server that must survive bad clients. The end has three steps. First, serve stops
+// accepting: after `door.close()` or `door.cancel()`, or when `options.stop` requests it. Second,
+// the connections drain: their handlers have the time `options.drain` to end. Third, the handlers
+// that are left are cancelled, and serve returns when they have ended. In a cancelled nursery serve
+// cancels the handlers at once, and throws `cancelled`. signals.hpp has the signals that begin
+// this. Errors: an io::error of a handler ends its connection only, because resets are daily;
 // `on_error` hears of it. Any other exception of a handler cancels all connections, and serve
 // throws it. Where the process has no more descriptors or memory, serve accepts again after 5 ms,
 // up to 1 s, so that no processor spins.
@@ -30,6 +32,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <utility>
 
 namespace sennit::io {
@@ -43,6 +46,9 @@ struct serve_options {
     std::chrono::nanoseconds drain = std::chrono::seconds(5);
     // Called in the fiber of the connection. Must not throw.
     std::function<void(const error&)> on_error{};
+    // A request to stop closes the listener, which begins to drain. Handlers that wait for a next
+    // request may look at the same token.
+    std::stop_token stop{};
 };
 
 namespace detail {
@@ -57,6 +63,7 @@ inline constexpr std::chrono::milliseconds first_pause{5}, longest_pause{1000};
 template <class Listener, class F>
     requires std::invocable<F&, typename Listener::stream_type&>
 void serve(Listener& listener, const serve_options& options, F handler) {
+    const std::stop_callback on_stop(options.stop, [&listener]() noexcept { listener.close(); });
     nursery clients({.limit = options.most_clients});
     auto pause = detail::first_pause;
     for (;;) {

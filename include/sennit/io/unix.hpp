@@ -40,6 +40,8 @@ public:
     // Block until a connection comes. Throw io::error. Several strands may accept at a time.
     unix_stream accept();
     unix_stream accept(std::error_code& failed);
+    // Does not block: std::errc::operation_would_block if no connection waits.
+    unix_stream try_accept(std::error_code& failed);
     task<unix_stream> async_accept();
     endpoint local() const { return at_; }
 

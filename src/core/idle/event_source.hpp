@@ -23,6 +23,13 @@ struct caught_events {
     unsigned count = 0;
 };
 
+// Figures for runtime_metrics.
+struct event_counts {
+    std::uint64_t events = 0; // Events that were taken from the system.
+    std::uint64_t polls = 0;  // Looks of workers that were awake.
+    std::uint64_t waits = 0;  // Waits of a parked worker.
+};
+
 class event_source {
 public:
     event_source() = default;
@@ -48,6 +55,8 @@ public:
     virtual void deliver(caught_events& from) noexcept = 0;
     // Any thread. True if a strand waits for an event.
     virtual bool awaited() noexcept = 0;
+    // Any thread.
+    virtual event_counts counts() const noexcept { return {}; }
 
 protected:
     // Returns true if no object was registered before.

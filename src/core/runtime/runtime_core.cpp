@@ -445,6 +445,12 @@ runtime_metrics runtime_core::metrics() const {
     const context_pool::counts counts = contexts_.count();
     sum.consolidations = consolidation_.kept();
     sum.barriers = sys::barrier_count();
+    if (const event_source* const from = events()) {
+        const event_counts seen = from->counts();
+        sum.events = seen.events;
+        sum.event_polls = seen.polls;
+        sum.event_waits = seen.waits;
+    }
     sum.stacks_made = counts.made;
     sum.stacks_cached = counts.idle + cached;
     sum.stacks_live = counts.made > sum.stacks_cached ? counts.made - sum.stacks_cached : 0;

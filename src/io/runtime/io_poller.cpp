@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/runtime/io_poller.hpp"
 
+#include "core/policy/tuning.hpp"
 #include "io/runtime/io_record.hpp"
 #include "io/runtime/io_record_table.hpp"
 #include "sennit/detail/core/verbs.hpp"
@@ -25,6 +26,8 @@ io_poller& io_poller::here() {
 }
 
 void io_poller::wait(caught_events& into, std::int64_t deadline_ns) noexcept {
+    // The explorer would take each of these counts for a choice point. They order nothing.
+    if constexpr (!tuning::simulated) waits_.fetch_add_rlx(1); // Orders nothing: a metric.
     into.count = set_.wait(into.events.data(), caught_events::most, deadline_ns, true);
 }
 
@@ -35,11 +38,14 @@ void io_poller::take(caught_events& into) noexcept {
     if (polling_.load_rlx() != 0 || !polling_.cas(nobody, 1)) return; // A hint: the CAS decides.
     into.count = set_.wait(into.events.data(), caught_events::most, 0,
                            SENNIT_MUTANT("a busy poll leaves the wake-up of the poller"));
+    if constexpr (!tuning::simulated) polls_.store_rlx(polls_.load_rlx() + 1); // One worker here.
     polling_.store(0);
 }
 
 void io_poller::deliver(caught_events& from) noexcept {
     count_delivered(from.count);
+    if constexpr (!tuning::simulated)
+        events_.fetch_add_rlx(from.count); // Orders nothing: a metric.
     for (unsigned i = 0; i < from.count; ++i) {
         const auto [tag, what] = from.events[i];
         wake_ups woken;

@@ -46,11 +46,16 @@ public:
     bool pending() noexcept override { return set_.ready(); }
     void deliver(caught_events& from) noexcept override;
     bool awaited() noexcept override;
+    event_counts counts() const noexcept override {
+        return {events_.load_rlx(), polls_.load_rlx(),
+                waits_.load_rlx()}; // Order nothing: metrics.
+    }
 
 private:
     runtime_core& runtime_;
     sys::event_set set_;
     base::atomic<std::uint32_t> polling_{0}; // 1: a worker is in `take`.
+    base::atomic<std::uint64_t> events_{0}, polls_{0}, waits_{0};
 };
 
 } // namespace sennit::sched

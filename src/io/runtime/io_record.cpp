@@ -228,6 +228,21 @@ io_wake io_record::end_wait(pending& one) noexcept {
     return result_of(task_wait::unblock(side(one.how.direction).waiters, lock_), one.result);
 }
 
+bool io_record::enter(io_direction of, std::uint32_t seen, wait_entry& entry) noexcept {
+    std::lock_guard guard(lock_);
+    if (!is_open()) *static_cast<io_wake*>(entry.data) = io_wake::closed;
+    // A direction that is no longer armed: the runtime of its poller has ended.
+    const bool moved = side(of).tick.load_rlx() != seen; // Written under the lock.
+    if (!is_open() || moved || (armed_ & bit_of(of)) == 0) return false;
+    enqueue(side(of).waiters, entry);
+    return true;
+}
+
+void io_record::leave(io_direction of, wait_entry& entry) noexcept {
+    std::lock_guard guard(lock_);
+    dequeue(side(of).waiters, entry);
+}
+
 void io_record::pass_on(io_direction of) noexcept {
     wake_ups woken;
     std::lock_guard guard(lock_);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/runtime/io_file.hpp"
+
+#include "sys/socket.hpp"
+
+namespace sennit::sched {
+
+io_operation send_file(io_file_part& part) noexcept {
+    return {.direction = io_direction::write,
+            .what = "space on a socket",
+            .call = [](int to, void* argument) noexcept -> std::ptrdiff_t {
+                const auto& from = *static_cast<io_file_part*>(argument);
+                const std::ptrdiff_t n = sys::send_file(to, from.file, from.offset, from.size);
+                return sys::would_block(n) ? io_would_block : n;
+            },
+            .argument = &part};
+}
+
+} // namespace sennit::sched
