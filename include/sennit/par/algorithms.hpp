@@ -13,6 +13,7 @@
 #include "sennit/par/fill.hpp"
 #include "sennit/par/find.hpp"
 #include "sennit/par/for_each.hpp"
+#include "sennit/par/for_each_index.hpp"
 #include "sennit/par/for_each_n.hpp"
 #include "sennit/par/group_by.hpp"
 #include "sennit/par/histogram.hpp"
@@ -38,4 +39,5 @@
 #include "sennit/par/stable_partition.hpp"
 #include "sennit/par/transform.hpp"
 #include "sennit/par/transform_reduce.hpp"
+#include "sennit/par/view.hpp"
 #include "sennit/par/with.hpp"

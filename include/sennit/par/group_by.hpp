@@ -15,8 +15,9 @@
 //
 // Exceptions: one of the exceptions of the callables, and std::bad_alloc. The elements only are
 // read. Cancellation as for `par::for_each`. Cost. Up to 2048 keys: a table for each worker that
-// joins in. More keys: 16 bytes for each element (32 above 2^32 elements), and a table for each
-// bucket of about 8,000 elements. All elements of a key are then reduced by one worker.
+// joins in. More keys: two arrays of hashes with copies of the elements (trivially copyable ones of
+// at most 32 bytes) or with their indices (16 bytes an element), and a table for each bucket of
+// about 8,000 elements. All elements of a key are then reduced by one worker.
 #pragma once
 
 #include "sennit/par/detail/call_forms.hpp"

@@ -45,7 +45,9 @@ public:
         std::size_t at = hash & mask;
         for (; places_[at] != 0; at = (at + 1) & mask) {
             const std::size_t found = places_[at] - 1;
-            if (hashes_[found] == hash && rule.equal(std::as_const(groups_[found].first), key))
+            if constexpr (!std::is_arithmetic_v<typename Rule::key_type>)
+                if (hashes_[found] != hash) continue;
+            if (rule.equal(std::as_const(groups_[found].first), key))
                 return add_to(groups_[found].second);
         }
         groups_.emplace_back(std::forward<K>(key), make());
@@ -94,10 +96,13 @@ struct few_groups_work {
 
     void run(std::optional<value_type>& table, std::size_t from, std::size_t to) const {
         if (!table) table.emplace();
-        for (I at = advanced(first, from); from != to; ++from, (void)++at) {
-            if (table->size() > few_groups) many->store(true);
+        constexpr std::size_t part = 256;
+        for (I at = advanced(first, from); from != to;) {
             if (many->load_rlx()) return; // A hint, which saves work.
-            add_element(*table, at, *rule);
+            for (const std::size_t end = from + std::min(part, to - from); from != end;
+                 ++from, (void)++at)
+                add_element(*table, at, *rule);
+            if (table->size() > few_groups) many->store(true);
         }
     }
     value_type join(value_type low, value_type high) const {
@@ -116,13 +121,35 @@ struct few_groups_work {
     }
 };
 
-template <class Index, class I, class Rule>
+// What is distributed: a copy of a small element, otherwise its index. An index leads to a place
+// that is in no cache.
+template <class I>
+inline constexpr bool carries_element =
+    std::is_trivially_copyable_v<std::iter_value_t<I>> && sizeof(std::iter_value_t<I>) <= 32 &&
+    std::is_lvalue_reference_v<std::iter_reference_t<I>> &&
+    std::same_as<std::remove_cvref_t<std::iter_reference_t<I>>, std::iter_value_t<I>>;
+
+template <class I, bool Carries = carries_element<I>>
+struct hashed_element {
+    std::uint32_t hash;
+    std::iter_value_t<I> element;
+
+    hashed_element(std::uint32_t h, const I& at, std::size_t) : hash(h), element(*at) {}
+    std::iter_reference_t<I> get(const I&) noexcept { return element; }
+};
+template <class I>
+struct hashed_element<I, false> {
+    std::uint32_t hash;
+    std::size_t index;
+
+    hashed_element(std::uint32_t h, const I&, std::size_t i) noexcept : hash(h), index(i) {}
+    std::iter_reference_t<I> get(const I& first) const { return *advanced(first, index); }
+};
+
+template <class I, class Rule>
 std::vector<typename group_table<Rule>::group> collect_many(const with& options, I first,
                                                             std::size_t n, const Rule& rule) {
-    struct record {
-        std::uint32_t hash;
-        Index index;
-    };
+    using record = hashed_element<I>;
     const sort_room<record> records(n);
     const sort_room<record> more(n);
     const std::size_t buckets = std::clamp<std::size_t>(std::bit_ceil(n / 8192 + 1), 16, 4096);
@@ -131,8 +158,7 @@ std::vector<typename group_table<Rule>::group> collect_many(const with& options,
     record* const all = records.get();
     run_chunks(options, n, [all, first, &rule](std::size_t from, std::size_t to) {
         for (I at = advanced(first, from); from != to; ++from, (void)++at)
-            std::construct_at(all + from, record{spread_hash(rule.hash(rule.key(*at))),
-                                                 static_cast<Index>(from)});
+            std::construct_at(all + from, spread_hash(rule.hash(rule.key(*at))), at, from);
     });
     loop_control loop(options);
     std::vector<std::vector<typename group_table<Rule>::group>> found(buckets);
@@ -150,12 +176,13 @@ std::vector<typename group_table<Rule>::group> collect_many(const with& options,
         for_parts(loop, 0, buckets, [&](std::size_t bucket) {
             if (loop.in_scope() && loop.dropped(0)) throw sennit::cancelled();
             group_table<Rule> table;
-            const record* const end = more.get() + parts.end(bucket);
-            for (const record* at = more.get() + parts.begin(bucket); at != end; ++at) {
-                const I element = advanced(first, at->index);
+            record* const end = more.get() + parts.end(bucket);
+            for (record* at = more.get() + parts.begin(bucket); at != end; ++at) {
+                auto&& element = at->get(first);
                 table.add(
-                    at->hash, rule.key(*element), rule, [&](auto& old) { rule.add(old, *element); },
-                    [&] { return rule.make(*element); });
+                    at->hash, rule.key(std::forward<decltype(element)>(element)), rule,
+                    [&](auto& old) { rule.add(old, std::forward<decltype(element)>(element)); },
+                    [&] { return rule.make(std::forward<decltype(element)>(element)); });
             }
             found[bucket] = std::move(table).take();
         });
@@ -182,9 +209,7 @@ std::vector<typename group_table<Rule>::group> collect_groups(const with& option
     if (!few) return {};
     if (!many.load()) return std::move(*few).take();
     few.reset();
-    return n <= std::numeric_limits<std::uint32_t>::max()
-               ? collect_many<std::uint32_t>(options, first, n, rule)
-               : collect_many<std::uint64_t>(options, first, n, rule);
+    return collect_many(options, first, n, rule);
 }
 
 } // namespace sennit::par::detail
