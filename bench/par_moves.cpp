@@ -5,6 +5,9 @@
 //     bench_par_moves [begin of a row's name]
 #include "compare.hpp"
 
+// std::stable_partition of libstdc++ calls a function that clang calls deprecated.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 #include <sennit/par.hpp>
 
 #include <algorithm>

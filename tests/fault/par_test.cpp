@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <random>
@@ -49,9 +50,10 @@ TEST(refused_room, algorithms_with_a_way_without_memory_give_the_result) {
     const auto values = numbers(100'000);
     auto sorted = values;
     std::ranges::stable_sort(sorted);
-    auto parted = values;
+    std::vector<int> parted;
     const auto even = [](int v) { return v % 2 == 0; };
-    std::ranges::stable_partition(parted, even);
+    std::ranges::copy_if(values, std::back_inserter(parted), even);
+    std::ranges::remove_copy_if(values, std::back_inserter(parted), even);
     auto rotated = values;
     std::ranges::rotate(rotated, rotated.begin() + 100);
     std::vector<int> united(values.size());

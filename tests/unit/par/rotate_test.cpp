@@ -74,20 +74,10 @@ TEST(par_rotate, long_distances_exchange_blocks) {
     });
 }
 
-struct may_throw {
-    int number;
-    explicit may_throw(int i) : number(i) {}
-    may_throw(may_throw&& other) noexcept(false) : number(other.number) {}
-    may_throw& operator=(may_throw&& other) noexcept(false) {
-        number = other.number;
-        return *this;
-    }
-};
-
 TEST(par_rotate, elements_whose_moves_may_throw) {
     on_workers([] {
         for (std::size_t by : {std::size_t{1}, std::size_t{700}, std::size_t{2000}}) {
-            std::vector<may_throw> values;
+            std::vector<oracle::throwing_move> values;
             for (int i = 0; i < 5000; ++i) values.emplace_back(i);
             par::rotate(values, values.begin() + static_cast<long>(by));
             for (std::size_t i = 0; i < values.size(); ++i)

@@ -14,18 +14,18 @@ namespace {
 namespace par = sennit::par;
 
 // An element that says from which range it comes, and which copy of its key it is.
-struct tagged {
+struct tagged_key {
     int key;
     int source;
     int copy;
-    bool operator==(const tagged&) const = default;
+    bool operator==(const tagged_key&) const = default;
 };
 
-std::vector<tagged> sorted_tags(std::size_t n, int keys, int source) {
+std::vector<tagged_key> sorted_tags(std::size_t n, int keys, int source) {
     auto random = oracle::random_ints(n + static_cast<std::size_t>(source), keys);
     random.resize(n);
     std::ranges::sort(random);
-    std::vector<tagged> values;
+    std::vector<tagged_key> values;
     for (int key : random) values.push_back({key, source, static_cast<int>(values.size())});
     return values;
 }
@@ -70,13 +70,14 @@ TEST(par_set_operations, results_are_those_of_the_serial_forms) {
                 const auto d = sorted_ints(n2, keys, 2);
                 for_operations([&](const auto& op) {
                     const auto expected =
-                        serial_result<tagged>(op, a, b, std::ranges::less(), &tagged::key);
-                    std::vector<tagged> out(expected.size() + 2, tagged{-1, -1, -1});
-                    const auto result = op.parallel(a, b, out, {}, &tagged::key, &tagged::key);
+                        serial_result<tagged_key>(op, a, b, std::ranges::less(), &tagged_key::key);
+                    std::vector<tagged_key> out(expected.size() + 2, tagged_key{-1, -1, -1});
+                    const auto result =
+                        op.parallel(a, b, out, {}, &tagged_key::key, &tagged_key::key);
                     EXPECT_EQ(result.in1, a.end());
                     EXPECT_EQ(result.in2, b.end());
                     EXPECT_EQ(result.out - out.begin(), std::ssize(expected));
-                    EXPECT_EQ(out.back(), (tagged{-1, -1, -1}));
+                    EXPECT_EQ(out.back(), (tagged_key{-1, -1, -1}));
                     out.resize(expected.size());
                     EXPECT_EQ(out, expected);
                     const auto numbers =
@@ -104,9 +105,10 @@ TEST(par_set_operations, chunks_of_several_workers_cut_groups) {
             };
             for_operations([&](const auto& op) {
                 const auto expected =
-                    serial_result<tagged>(op, a, b, std::ranges::less(), &tagged::key);
-                std::vector<tagged> out(expected.size());
-                (void)op.parallel({.max_grain = 7}, a, b, out, less, &tagged::key, &tagged::key);
+                    serial_result<tagged_key>(op, a, b, std::ranges::less(), &tagged_key::key);
+                std::vector<tagged_key> out(expected.size());
+                (void)op.parallel({.max_grain = 7}, a, b, out, less, &tagged_key::key,
+                                  &tagged_key::key);
                 EXPECT_EQ(out, expected);
             });
         }
@@ -183,13 +185,13 @@ TEST(par_set_operations, single_worker_compares_as_often_as_the_serial_form) {
         for_operations([&](const auto& op) {
             int serial = 0;
             int parallel = 0;
-            std::vector<tagged> out(5000);
+            std::vector<tagged_key> out(5000);
             op.serial(
-                a, b, out.begin(), [&](int x, int y) { return ++serial, x < y; }, &tagged::key,
-                &tagged::key);
+                a, b, out.begin(), [&](int x, int y) { return ++serial, x < y; }, &tagged_key::key,
+                &tagged_key::key);
             (void)op.parallel(
-                a, b, out, [&](int x, int y) { return ++parallel, x < y; }, &tagged::key,
-                &tagged::key);
+                a, b, out, [&](int x, int y) { return ++parallel, x < y; }, &tagged_key::key,
+                &tagged_key::key);
             EXPECT_LE(serial, 9999);
             EXPECT_LE(parallel, 9999);
         });
@@ -285,11 +287,11 @@ TEST(par_includes, stolen_chunks_begin_inside_groups) {
                 oracle::yield_at(static_cast<std::size_t>(x) + 13);
                 return x < y;
             };
-            EXPECT_TRUE(
-                par::includes({.max_grain = 7}, all, all, less, &tagged::key, &tagged::key));
-            fewer.insert(fewer.begin(), tagged{-1, 0, 0});
-            EXPECT_FALSE(
-                par::includes({.max_grain = 7}, fewer, all, less, &tagged::key, &tagged::key));
+            EXPECT_TRUE(par::includes({.max_grain = 7}, all, all, less, &tagged_key::key,
+                                      &tagged_key::key));
+            fewer.insert(fewer.begin(), tagged_key{-1, 0, 0});
+            EXPECT_FALSE(par::includes({.max_grain = 7}, fewer, all, less, &tagged_key::key,
+                                       &tagged_key::key));
         }
     });
 }

@@ -10,24 +10,17 @@ namespace {
 
 namespace par = sennit::par;
 
-struct may_throw {
-    int number;
-    explicit may_throw(int i) : number(i) {}
-    may_throw(may_throw&& other) noexcept(false) : number(other.number) {}
-    may_throw& operator=(may_throw&& other) noexcept(false) {
-        number = other.number;
-        return *this;
-    }
-};
-constexpr int bounds[] = {1, 2, 3, 1000};
+constexpr int value_bounds[] = {1, 2, 3, 1000};
 
 TEST(par_stable_partition, result_is_that_of_the_serial_form) {
     oracle::on_sizes([](std::size_t n) {
-        for (int bound : bounds) {
+        for (int bound : value_bounds) {
             const auto values = oracle::random_ints(n, bound);
             const auto small = [bound](int v) { return 2 * v < bound; };
-            auto expected = values;
-            std::ranges::stable_partition(expected, small);
+            // std::stable_partition of libstdc++ calls a function that clang refuses as deprecated.
+            std::vector<int> expected;
+            std::ranges::copy_if(values, std::back_inserter(expected), small);
+            std::ranges::remove_copy_if(values, std::back_inserter(expected), small);
             oracle::as_ranges(values, [&](auto&& range) {
                 const auto other = par::stable_partition(range, small);
                 EXPECT_EQ(other.end(), std::ranges::end(range));
@@ -89,19 +82,19 @@ TEST(par_stable_partition, exception_at_any_call_keeps_all_elements) {
 
 TEST(par_stable_partition, elements_whose_moves_may_throw_need_no_room) {
     on_workers([] {
-        std::vector<may_throw> values;
+        std::vector<oracle::throwing_move> values;
         for (int i = 0; i < 5000; ++i) values.emplace_back(i);
-        const auto other =
-            par::stable_partition(values, [](int v) { return v % 5 == 0; }, &may_throw::number);
+        const auto other = par::stable_partition(
+            values, [](int v) { return v % 5 == 0; }, &oracle::throwing_move::number);
         EXPECT_EQ(std::ssize(other), 4000);
         for (std::size_t i = 0; i < 1000; ++i) EXPECT_EQ(values[i].number, static_cast<int>(5 * i));
-        EXPECT_TRUE(std::ranges::is_sorted(other, {}, &may_throw::number));
+        EXPECT_TRUE(std::ranges::is_sorted(other, {}, &oracle::throwing_move::number));
     });
 }
 
 TEST(par_copies, selected_elements_are_those_of_the_serial_forms) {
     oracle::on_sizes([](std::size_t n) {
-        for (int bound : bounds) {
+        for (int bound : value_bounds) {
             const auto values = oracle::random_ints(n, bound);
             const auto odd = [](int v) { return v % 2 != 0; };
             oracle::as_ranges(values, [&](auto&& range) {
