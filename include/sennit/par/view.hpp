@@ -213,7 +213,7 @@ struct view_collect_work {
 // A range and the steps behind it. Made by `par::view`, extended by operator| and a step of
 // `par::views`, and run by one of the members, which block until all elements have passed.
 template <std::ranges::view V, class Steps>
-class chain {
+class lazy_view {
     using I = std::ranges::iterator_t<const V>;
 
 public:
@@ -222,7 +222,7 @@ public:
     // A copy of such a value; pairs of references become pairs of values.
     using value_type = typename detail::stored<std::remove_cvref_t<passed>>::type;
 
-    chain(const with& options, V range, Steps steps)
+    lazy_view(const with& options, V range, Steps steps)
         : options_(options), range_(std::move(range)), steps_(std::move(steps)) {}
 
     // Reduces the values after `init`, in order. `op` must be associative.
@@ -295,13 +295,13 @@ public:
     // Adds a step. `Step` is made by one of par::views.
     template <class Step>
         requires requires { Step::needs_index; }
-    friend auto operator|(chain before, Step step) {
+    friend auto operator|(lazy_view before, Step step) {
         static_assert(Steps::indexed || !Step::needs_index,
                       "sennit: par::views::enumerate and zip count the elements of the range; put "
                       "them in front of the filter");
         using steps = detail::chained<Steps, Step>;
-        return chain<V, steps>(before.options_, std::move(before.range_),
-                               steps{std::move(before.steps_), std::move(step)});
+        return lazy_view<V, steps>(before.options_, std::move(before.range_),
+                                   steps{std::move(before.steps_), std::move(step)});
     }
 
 private:
@@ -332,7 +332,7 @@ struct view_calls {
     template <class R>
         requires(accepts<R>)
     auto operator()(const with& options, R&& range) const {
-        return chain<std::views::all_t<R>, first_step>(
+        return lazy_view<std::views::all_t<R>, first_step>(
             options, std::views::all(std::forward<R>(range)), first_step());
     }
     template <class R>
