@@ -314,7 +314,10 @@ private:
             return takes(a, b) ? std::move(b) : std::move(a);
         };
         using work = detail::view_fold_work<value_type, I, Steps, decltype(better)>;
-        return detail::run_loop(work{begin(), steps_, better}, {}, size(), options_);
+        std::optional<value_type> found; // A parameter would bring a false warning of g++ 12.
+        if (const std::size_t n = size(); n != 0)
+            found = detail::run_loop(work{begin(), steps_, better}, {}, n, options_);
+        return found;
     }
 
     with options_;
