@@ -25,6 +25,17 @@ namespace sennit::par {
 
 namespace detail {
 
+// The iterator that walks from `at` to the front. A reversed iterator is not reversed again,
+// because std::ranges::move of libstdc++ 12 leaves the range for two reversals.
+template <class I>
+auto backwards(I at) {
+    return std::reverse_iterator(at);
+}
+template <class I>
+I backwards(std::reverse_iterator<I> at) {
+    return at.base();
+}
+
 template <class I>
 void swap_blocks(const with& options, I one, I other, std::size_t n) {
     run_chunks(options, n, [one, other](std::size_t from, std::size_t to) {
@@ -41,7 +52,7 @@ void rotate_elements(const with& options, I first, std::size_t n1, std::size_t n
         if constexpr (moves_to_room<I>) {
             if (n1 <= n2 && is_short_shift<I>(n1)) return rotate_by_pieces(options, first, n, n1);
             if (is_short_shift<I>(n2))
-                return rotate_by_pieces(options, std::reverse_iterator(advanced(first, n)), n, n2);
+                return rotate_by_pieces(options, backwards(advanced(first, n)), n, n2);
         } else if (constexpr std::size_t few = 1024; std::min(n1, n2) < few) {
             reverse_algorithm::run(options, first, n1);
             reverse_algorithm::run(options, advanced(first, n1), n2);
@@ -107,7 +118,7 @@ struct shift_calls {
             if constexpr (Left)
                 shift_elements(options, first, n, distance);
             else
-                shift_elements(options, std::reverse_iterator(last), n, distance);
+                shift_elements(options, backwards(last), n, distance);
         }
         if constexpr (Left)
             return {first, advanced(first, n - distance)};
