@@ -6,15 +6,13 @@
 // Each round runs the serial and the parallel form right after each other, over 10^7 elements of 8
 // bytes. A row shows the median time of the serial form, and the median of the ratios parallel /
 // serial of all rounds.
+#include "compare.hpp"
+
 #include <sennit/par.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <functional>
 #include <numeric>
 #include <random>
 #include <span>
@@ -24,53 +22,9 @@
 namespace {
 
 namespace par = sennit::par;
-using number = std::uint64_t;
-using numbers = std::vector<number>;
-using clock_type = std::chrono::steady_clock;
+using namespace compare;
 
 constexpr std::size_t n = 10'000'000;
-volatile number keep;
-
-double milliseconds(const std::function<void()>& body) {
-    const auto start = clock_type::now();
-    body();
-    return std::chrono::duration<double, std::milli>(clock_type::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
-
-struct algorithm_case {
-    const char* name;
-    std::function<void()> serial;
-    std::function<void()> parallel;
-    std::function<void()> reset = [] {};
-};
-
-void measure(const algorithm_case& one, int rounds) {
-    double serial_ms = 0;
-    double ratio[3] = {};
-    for (unsigned workers : {1u, 2u}) {
-        sennit::runtime runtime({.workers = workers});
-        std::vector<double> serial;
-        std::vector<double> ratios;
-        for (int round = 0; round <= rounds; ++round) {
-            one.reset();
-            const double plain = milliseconds(one.serial);
-            one.reset();
-            const double parallel = runtime.run([&] { return milliseconds(one.parallel); });
-            if (round == 0) continue; // warms up
-            serial.push_back(plain);
-            ratios.push_back(parallel / plain);
-        }
-        if (workers == 1) serial_ms = median(serial);
-        ratio[workers] = median(ratios);
-    }
-    std::printf("%-34s %10.3f %9.2f %9.2f\n", one.name, serial_ms, ratio[1], ratio[2]);
-    std::fflush(stdout);
-}
 
 number ten_square_roots(number value) {
     double x = static_cast<double>(value % 1024) + 1.0;
@@ -179,9 +133,5 @@ int main(int argc, char** argv) {
     std::sort(halves.begin(), halves.begin() + n / 2);
     std::sort(halves.begin() + n / 2, halves.end());
     numbers to_sort = in;
-    std::printf("%-34s %10s %9s %9s\n", "algorithm", "serial ms", "1 worker", "2 workers");
-    for (const algorithm_case& one : cases(in, out, halves, to_sort)) {
-        if (!std::string_view(one.name).starts_with(wanted)) continue;
-        measure(one, std::string_view(one.name).find("sort") == 0 ? 3 : 5);
-    }
+    measure_all(cases(in, out, halves, to_sort), wanted, 5);
 }

@@ -36,11 +36,13 @@ int main_for(int argc, char** argv) {
     return program<forks<R>>(argc, argv);
 }
 
-// The workloads of cilk/main.hpp, graph/main.hpp and tasks/tasks.toml, in source files of their
-// own: the exit status, or nothing if the name is not among them.
+// The workloads of cilk/main.hpp, graph/main.hpp, algorithms/main.hpp and tasks/tasks.toml, in
+// source files of their own: the exit status, or nothing if the name is not among them.
 std::optional<int> run_forks(const std::string& name, const std::string& size, unsigned threads);
 std::optional<int> run_cilk(const std::string& name, const std::string& size, unsigned threads);
 std::optional<int> run_graph(const std::string& name, const std::string& size, unsigned threads);
+std::optional<int> run_algorithms(const std::string& name, const std::string& size,
+                                  unsigned threads);
 std::optional<int> run_tasks(const std::string& name, const std::string& size, unsigned threads);
 
 using workload_table = std::optional<int> (*)(const std::string& name, const std::string& size,
@@ -57,10 +59,16 @@ template <class R>
 int main_with_cilk(int argc, char** argv) {
     return program<forks<R>, elsewhere<run_cilk>>(argc, argv);
 }
-// For programs that have the workloads of graph/main.hpp, too.
+// For programs that have the workloads of algorithms/main.hpp, too.
 template <class R>
-int main_with_cilk_and_graph(int argc, char** argv) {
-    return program<forks<R>, elsewhere<run_cilk>, elsewhere<run_graph>>(argc, argv);
+int main_with_cilk_and_algorithms(int argc, char** argv) {
+    return program<forks<R>, elsewhere<run_cilk>, elsewhere<run_algorithms>>(argc, argv);
+}
+// For programs that also have the workloads of graph/main.hpp.
+template <class R>
+int main_with_all_tables(int argc, char** argv) {
+    return program<forks<R>, elsewhere<run_cilk>, elsewhere<run_graph>, elsewhere<run_algorithms>>(
+        argc, argv);
 }
 
 } // namespace lab

@@ -7,6 +7,12 @@
 // expect-error: sennit: this parallel algorithm takes the options or nothing, a range whose elemen
 // expect-error: sennit: par::reduce takes the elements, init, an operation
 // expect-error: sennit: par::inclusive_scan takes the options or nothing, the elements, an output
+// expect-error: sennit: par::radix_sort takes the options or nothing, a range or two iterators
+// expect-error: sennit: par::rotate takes the options or nothing, a range and an iterator
+// expect-error: sennit: par::histogram takes the options or nothing, the elements, the number of
+// expect-error: sennit: par::collect_reduce takes the options or nothing, a range, a key and
+// expect-error: sennit: par::for_each_index takes the options or nothing, two or three
+// expect-error: sennit: par::view takes the options or nothing, and a range with random
 // Each refused call of a parallel algorithm says what the algorithm needs.
 #include "sennit/par.hpp"
 
@@ -42,5 +48,11 @@ void use(std::vector<int>& numbers, std::vector<bool>& flags, std::vector<std::s
     (void)par::max(boxes);
     (void)par::reduce(texts, 0);
     par::inclusive_scan(texts, numbers);
+    par::radix_sort(texts);
+    par::rotate(numbers, 3);
+    (void)par::histogram(texts, 4);
+    (void)par::collect_reduce(numbers, &std::string::size);
+    par::for_each_index({3, 4}, odd);
+    (void)par::view(list);
 #endif
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// par::copy_if: copies the elements that satisfy a predicate to an output range, in order, in
-// parallel and in a single pass.
+// par::copy_if, remove_copy_if, remove_copy, unique_copy: copy some elements to an output range, in
+// order, in parallel and in a single pass.
 //
 //     auto [in, out] = sennit::par::copy_if(orders, late, is_late);
 //     late.erase(out, late.end());
+//     sennit::par::unique_copy(sorted_names, names);
 //
-// The output needs room for the matches only. The predicate is called once for each element of a
-// chunk, also for elements behind the end of a full output. Input and output must not overlap.
+// The output needs room for the copied elements only. The predicate is called once for each element
+// of a chunk, also for elements behind the end of a full output. Input and output must not overlap.
 //
 // Guarantees, exceptions and cancellation as for `par::for_each`. Cost: one worker runs the serial
 // algorithm. A worker that runs ahead stores one bit for each element. No allocation.
@@ -22,8 +23,9 @@ namespace sennit::par {
 
 namespace detail {
 
-// The prefix is the number of matches in front of a chunk.
-template <class I, class O, class Test, class Proj>
+// `keeps(at, index)` says whether the element with that index is copied. The prefix is the number
+// of such elements in front of a chunk.
+template <class I, class O, class Keeps>
 struct copy_if_work {
     using prefix_type = std::size_t;
     static constexpr std::size_t longest_chunk = 16'384;
@@ -35,19 +37,17 @@ struct copy_if_work {
     O out;
     std::size_t room;
     base::atomic<std::size_t>* full_at; // the first match that did not fit
-    shared_callable<Test> test;
-    shared_callable<Proj> proj;
+    shared_callable<const Keeps> keeps;
 
     std::size_t contribute(std::size_t first, std::size_t last, scratch_type& scratch) const {
-        own_copy<Test> matches = test.call;
-        own_copy<Proj> part = proj.call;
+        own_copy<const Keeps> matches = keeps.call;
         I at = advanced(in, first);
         std::size_t found = 0;
         for (std::size_t word = 0; first != last; ++word) {
             std::uint64_t bits = 0;
             const std::size_t end = std::min(last, first + 64);
             for (unsigned bit = 0; first != end; ++first, ++bit, (void)++at)
-                if (std::invoke(matches, std::invoke(part, *at))) bits |= std::uint64_t{1} << bit;
+                if (matches(at, first)) bits |= std::uint64_t{1} << bit;
             scratch.matches[word] = bits;
             found += static_cast<std::size_t>(std::popcount(bits));
         }
@@ -69,12 +69,11 @@ struct copy_if_work {
     }
     std::size_t direct(std::size_t first, std::size_t last,
                        std::optional<std::size_t> prefix) const {
-        own_copy<Test> matches = test.call;
-        own_copy<Proj> part = proj.call;
+        own_copy<const Keeps> matches = keeps.call;
         std::size_t written = *prefix;
         I at = advanced(in, first);
         for (; first != last; ++first, (void)++at) {
-            if (!std::invoke(matches, std::invoke(part, *at))) continue;
+            if (!matches(at, first)) continue;
             if (written < room)
                 *advanced(out, written) = *at;
             else
@@ -89,6 +88,16 @@ struct copy_if_work {
     }
 };
 
+template <class I, class O, class Keeps>
+std::ranges::in_out_result<I, O> copy_kept(const with& options, I first, std::size_t n, O out,
+                                           std::size_t room, const Keeps& keeps) {
+    base::atomic<std::size_t> full_at{n};
+    const copy_if_work<I, O, Keeps> all{first, out, room, &full_at, {keeps}};
+    const std::size_t found = *run_prefix_pass(options, n, all, std::optional<std::size_t>(0));
+    return {advanced(first, full_at.load()), advanced(out, std::min(found, room))};
+}
+
+template <bool Wanted>
 struct copy_if_algorithm {
     template <class I, class O, class Test, class Proj>
     static constexpr bool accepts = tests<Test, I, Proj> && writes<std::iter_reference_t<I>, O>;
@@ -96,11 +105,46 @@ struct copy_if_algorithm {
     template <class I, class O, class Test, class Proj>
     static std::ranges::in_out_result<I, O> run(const with& options, I first, std::size_t n, O out,
                                                 std::size_t room, Test& test, Proj& proj) {
-        using work = copy_if_work<I, O, Test, Proj>;
-        base::atomic<std::size_t> full_at{n};
-        const work all{first, out, room, &full_at, {test}, {proj}};
-        const std::size_t found = *run_prefix_pass(options, n, all, std::optional<std::size_t>(0));
-        return {advanced(first, full_at.load()), advanced(out, std::min(found, room))};
+        return copy_kept(
+            options, first, n, out, room,
+            [test = shared_callable{test}, proj = shared_callable{proj}](const I& at, std::size_t) {
+                own_copy<Test> matches = test.call;
+                own_copy<Proj> part = proj.call;
+                return static_cast<bool>(std::invoke(matches, std::invoke(part, *at))) == Wanted;
+            });
+    }
+};
+
+struct remove_copy_algorithm {
+    template <class I, class O, class T, class Proj>
+    static constexpr bool accepts =
+        equals_elements<T, I, Proj> && writes<std::iter_reference_t<I>, O>;
+
+    template <class I, class O, class T, class Proj>
+    static std::ranges::in_out_result<I, O> run(const with& options, I first, std::size_t n, O out,
+                                                std::size_t room, T& value, Proj& proj) {
+        const auto equals = equality_with(std::as_const(value));
+        return copy_if_algorithm<false>::run(options, first, n, out, room, equals, proj);
+    }
+};
+
+struct unique_copy_algorithm {
+    template <class I, class O, class Equal, class Proj>
+    static constexpr bool accepts =
+        compares<Equal, I, I, Proj, Proj> && writes<std::iter_reference_t<I>, O>;
+
+    template <class I, class O, class Equal, class Proj>
+    static std::ranges::in_out_result<I, O> run(const with& options, I first, std::size_t n, O out,
+                                                std::size_t room, Equal& equal, Proj& proj) {
+        return copy_kept(options, first, n, out, room,
+                         [equal = shared_callable{equal},
+                          proj = shared_callable{proj}](const I& at, std::size_t index) {
+                             if (index == 0) return true;
+                             own_copy<Equal> same = equal.call;
+                             own_copy<Proj> part = proj.call;
+                             return !std::invoke(same, std::invoke(part, *(at - 1)),
+                                                 std::invoke(part, *at));
+                         });
     }
 };
 
@@ -111,7 +155,21 @@ struct copy_if_algorithm {
 // input, or the first match that did not fit; and the end of the written output. Throws the
 // exception of the lowest chunk that throws, and `cancelled`.
 inline constexpr detail::algorithm<
-    detail::output_calls<detail::copy_if_algorithm, detail::none_given>>
+    detail::output_calls<detail::copy_if_algorithm<true>, detail::none_given>>
     copy_if{};
+// Like copy_if, for the elements that do not satisfy the predicate.
+inline constexpr detail::algorithm<
+    detail::output_calls<detail::copy_if_algorithm<false>, detail::none_given>>
+    remove_copy_if{};
+// Like copy_if, for the elements with proj(element) != value: remove_copy(range, out, value, proj =
+// {}).
+inline constexpr detail::algorithm<
+    detail::output_calls<detail::remove_copy_algorithm, detail::none_given>>
+    remove_copy{};
+// Like copy_if, for the first element of each group of neighbours that are equal:
+// unique_copy(range, out, comp = equal_to, proj = {}). `comp` must be an equivalence relation.
+inline constexpr detail::algorithm<
+    detail::output_calls<detail::unique_copy_algorithm, std::ranges::equal_to>>
+    unique_copy{};
 
 } // namespace sennit::par

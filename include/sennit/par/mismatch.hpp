@@ -7,7 +7,7 @@
 //     bool before = sennit::par::lexicographical_compare(key1, key2);
 //
 // Guarantees, exceptions, cancellation and cost as for `par::find_if`: the function may be called
-// for some pairs behind the one that decides.
+// for some pairs behind the pair that decides.
 #pragma once
 
 #include "sennit/par/find.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// par::partition: moves the elements that satisfy a predicate in front of all others, in parallel.
+// par::partition: moves the elements that satisfy a predicate to the front, in parallel.
 //
 //     auto late = sennit::par::partition(orders, [](const order& o) { return !o.late; });
 //

@@ -4,5 +4,5 @@
 #include "main.hpp"
 
 int main(int argc, char** argv) {
-    return lab::main_with_cilk_and_graph<with_tbb>(argc, argv);
+    return lab::main_with_all_tables<with_tbb>(argc, argv);
 }

@@ -4,5 +4,5 @@
 #include "main.hpp"
 
 int main(int argc, char** argv) {
-    return lab::main_with_cilk_and_graph<serial>(argc, argv);
+    return lab::main_with_all_tables<serial>(argc, argv);
 }

@@ -71,6 +71,17 @@ struct boxed {
     bool operator==(const boxed&) const = default;
 };
 
+// A type whose moves may throw, and do not.
+struct throwing_move {
+    int number;
+    explicit throwing_move(int i) : number(i) {}
+    throwing_move(throwing_move&& other) noexcept(false) : number(other.number) {}
+    throwing_move& operator=(throwing_move&& other) noexcept(false) {
+        number = other.number;
+        return *this;
+    }
+};
+
 // Returns the text of the std::runtime_error that `call` throws.
 template <class F>
 std::string error_of(F&& call) {

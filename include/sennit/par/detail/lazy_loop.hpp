@@ -228,6 +228,16 @@ run_range_outside(lazy_loop<Work>& loop, partial<Work>& value, std::size_t count
     return default_runtime().run([&] { return run_range<Work>(loop, std::move(value), 0, count); });
 }
 
+// Runs a loop over [0, count), at least one element, with the initial `value`.
+template <class Work>
+[[gnu::always_inline]] inline partial<Work> run_whole(lazy_loop<Work>& loop, partial<Work> value,
+                                                      std::size_t count) {
+    partial<Work> result = sched::free_slot() ? run_range<Work>(loop, std::move(value), 0, count)
+                                              : run_range_outside<Work>(loop, value, count);
+    loop.throw_if_cancelled();
+    return result;
+}
+
 // Runs [0, count) with the initial `value`. On a thread that is no worker it uses the default
 // runtime.
 template <class Work>
@@ -242,10 +252,7 @@ partial<Work> run_loop(const Work& work, partial<Work> value, std::size_t count,
         }
     }
     lazy_loop<Work> loop(work, options);
-    partial<Work> result = sched::free_slot() ? run_range<Work>(loop, std::move(value), 0, count)
-                                              : run_range_outside<Work>(loop, value, count);
-    loop.throw_if_cancelled();
-    return result;
+    return run_whole<Work>(loop, std::move(value), count);
 }
 
 // The result of loops that compute none.

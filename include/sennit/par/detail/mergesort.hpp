@@ -14,6 +14,7 @@
 
 #include "sennit/detail/sys/spin_lock.hpp"
 #include "sennit/par/detail/quicksort.hpp"
+#include "sennit/par/detail/room.hpp"
 
 #include <exception>
 #include <memory>
@@ -21,24 +22,6 @@
 #include <new>
 
 namespace sennit::par::detail {
-
-// Uninitialised room for elements; null if the memory is refused.
-template <class T>
-class sort_room {
-public:
-    explicit sort_room(std::size_t n) noexcept
-        : memory_(n > static_cast<std::size_t>(-1) / sizeof(T)
-                      ? nullptr
-                      : ::operator new(n * sizeof(T), std::align_val_t(alignof(T)), std::nothrow)) {
-    }
-    ~sort_room() { ::operator delete(memory_, std::align_val_t(alignof(T))); }
-    sort_room(const sort_room&) = delete;
-
-    T* get() const noexcept { return static_cast<T*>(memory_); }
-
-private:
-    void* memory_;
-};
 
 template <class I, class Order>
 class mergesort {

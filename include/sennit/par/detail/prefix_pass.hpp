@@ -48,8 +48,8 @@ namespace sennit::par::detail {
 // direct(first, last, prefix) writes the output and returns the prefix behind the chunk;
 // contribute(first, last, scratch) returns the prefix behind the chunk if the chunk began the
 // range; combine(prefix, contribution) returns the prefix behind the chunk; finish(first, last,
-// prefix, scratch) writes the output. `scratch_type` passes from contribute to finish.
-// `longest_chunk` bounds the chunks.
+// prefix, scratch) writes the output. A `scratch_type` passes from contribute to finish; each
+// worker keeps one for all its chunks. `longest_chunk` bounds the chunks.
 template <class Work>
 class prefix_pass : public loop_control {
 public:
@@ -100,6 +100,7 @@ private:
         std::optional<node> nodes[2];
         int turn = 0;
         node* last = nullptr; // the node of the newest chunk
+        typename Work::scratch_type scratch;
         chunk_sizer steps;
     };
 
@@ -130,7 +131,7 @@ private:
                 if (front) front->has_successor = true;
                 last_ = mine.last = &mine.nodes[mine.turn ^= 1].emplace();
             }
-            if (!run_chunk(first, end, front, *mine.last, result, waited)) {
+            if (!run_chunk(first, end, front, mine, result, waited)) {
                 drop_rest();
                 break;
             }
@@ -145,11 +146,12 @@ private:
     }
 
     // Returns false if the chunk or one in front of it has failed.
-    bool run_chunk(std::size_t first, std::size_t end, node* front, node& mine,
+    bool run_chunk(std::size_t first, std::size_t end, node* front, frame& own,
                    search_result& result, bool& waited) noexcept {
+        node& mine = *own.last;
+        auto& scratch = own.scratch;
         bool front_is_read = front == nullptr;
         try {
-            typename Work::scratch_type scratch;
             std::optional<prefix_type> contribution;
             if (front && !arrives_soon(*front)) {
                 mine.contributes.store_rel(true); // Pairs with arrives_soon.

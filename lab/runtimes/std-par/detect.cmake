@@ -1,0 +1,5 @@
+find_package(TBB QUIET)
+set(lab_found ${TBB_FOUND})
+set(lab_reason "oneTBB is not installed (package libtbb-dev)")
+set(lab_links TBB::tbb)
+set(lab_version "${TBB_VERSION}")
