@@ -6,7 +6,7 @@
 //
 // The floors are hand-written loops over epoll, level-triggered and edge-triggered, in one thread,
 // and in two threads that have half of the connections each. Each server runs in a process of its
-// own, whose time getrusage reports. The clients are one thread over epoll in this process: each
+// own (", 0": with a search_time of 0), whose time getrusage reports. The clients are one thread over epoll in this process: each
 // connection sends 64 bytes, waits for them, and sends again. The servers take turns, three rounds;
 // the best round of each counts.
 #include <sennit/io.hpp>
@@ -112,9 +112,11 @@ void floor_server(int listener, int control, std::size_t threads, bool edges) {
     floor_loop(sets, 0, listener, control, edges);
 }
 
-void sennit_server(int control, int tell_port, unsigned workers) {
+void sennit_server(int control, int tell_port, unsigned workers, bool searches) {
     namespace io = sennit::io;
-    sennit::runtime server({.workers = workers});
+    sennit::runtime_options options{.workers = workers};
+    if (!searches) options.search_time = {};
+    sennit::runtime server(std::move(options));
     server.run([&] {
         io::tcp_listener listener(io::endpoint("127.0.0.1:0"));
         const std::uint16_t port = listener.local().port();
@@ -206,12 +208,15 @@ struct server_kind {
     bool is_floor;
     bool edges;
     unsigned threads;
+    bool searches = true; // Workers look for work before they park.
 };
-constexpr std::array<server_kind, 5> kinds{{{"epoll LT", true, false, 1},
+constexpr std::array<server_kind, 7> kinds{{{"epoll LT", true, false, 1},
                                             {"epoll ET", true, true, 1},
                                             {"epoll LT 2", true, false, 2},
                                             {"sennit 1", false, false, 1},
-                                            {"sennit 2", false, false, 2}}};
+                                            {"sennit 2", false, false, 2},
+                                            {"sennit 1, 0", false, false, 1, false},
+                                            {"sennit 2, 0", false, false, 2, false}}};
 
 result measure(const server_kind& kind, std::size_t connections) {
     int control[2], port_pipe[2];
@@ -225,7 +230,7 @@ result measure(const server_kind& kind, std::size_t connections) {
             (void)!::write(port_pipe[1], &port, sizeof port);
             floor_server(listener, control[0], kind.threads, kind.edges);
         } else {
-            sennit_server(control[0], port_pipe[1], kind.threads);
+            sennit_server(control[0], port_pipe[1], kind.threads, kind.searches);
         }
         std::_Exit(0);
     }
@@ -256,7 +261,7 @@ int main(int count, char** arguments) {
     std::vector<std::size_t> connections;
     for (int i = 1; i < count; ++i) connections.push_back(std::stoul(arguments[i]));
     if (connections.empty()) connections = {1, 16, 256};
-    std::printf("%-10s %11s %10s %10s %8s %8s\n", "server", "connections", "1000/s", "CPU us",
+    std::printf("%-11s %11s %10s %10s %8s %8s\n", "server", "connections", "1000/s", "CPU us",
                 "p50 us", "p99 us");
     for (const std::size_t n : connections) {
         std::array<result, kinds.size()> best{};
@@ -266,7 +271,7 @@ int main(int count, char** arguments) {
                     one.per_second > best[kind].per_second)
                     best[kind] = one;
         for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-            std::printf("%-10s %11zu %10.1f %10.2f %8.1f %8.1f\n", kinds[kind].name, n,
+            std::printf("%-11s %11zu %10.1f %10.2f %8.1f %8.1f\n", kinds[kind].name, n,
                         best[kind].per_second / 1000, best[kind].server_us, best[kind].p50_us,
                         best[kind].p99_us);
     }
