@@ -5,10 +5,10 @@
 //     bench_echo [CONNECTIONS...]     (default: 1 16 256)
 //
 // The floors are hand-written loops over epoll, level-triggered and edge-triggered, in one thread,
-// and in two threads that have half of the connections each. Each server runs in a process of its
-// own (", 0": with a search_time of 0), whose time getrusage reports. The clients are one thread over epoll in this process: each
-// connection sends 64 bytes, waits for them, and sends again. The servers take turns, three rounds;
-// the best round of each counts.
+// and in two threads that have half of the connections each. ", 0" marks a server with a
+// search_time of 0. Each server runs in a process of its own, whose time getrusage reports. The
+// clients are one thread over epoll in this process: each connection sends 64 bytes, waits for
+// them, and sends again. The servers take turns, three rounds; the best round of each counts.
 #include <sennit/io.hpp>
 #include <sennit/nursery.hpp>
 #include <sennit/runtime.hpp>
