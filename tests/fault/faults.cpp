@@ -79,6 +79,8 @@ const char* name(request what) {
         return "barrier";
     case request::affinity:
         return "affinity";
+    case request::process:
+        return "process";
     }
     return "?";
 }
@@ -213,6 +215,10 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
     }
     if (number == SYS_membarrier && faults::refused(faults::request::barrier)) {
         errno = ENOMEM;
+        return -1;
+    }
+    if (number == 434 && faults::refused(faults::request::process)) { // pidfd_open
+        errno = ENOSYS;
         return -1;
     }
     return __real_syscall(number, a, b, c, d, e, f);

@@ -21,6 +21,7 @@ enum class request {
     sleep,
     barrier,  // membarrier
     affinity, // asking for processors, and binding to them
+    process,  // a descriptor for a process, as on an old kernel
 };
 enum class extent { one, all_from_there };
 
