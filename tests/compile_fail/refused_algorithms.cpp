@@ -52,7 +52,7 @@ void use(std::vector<int>& numbers, std::vector<bool>& flags, std::vector<std::s
     par::rotate(numbers, 3);
     (void)par::histogram(texts, 4);
     (void)par::collect_reduce(numbers, &std::string::size);
-    par::for_each_index({3, 4}, odd);
-    (void)par::view(list);
+    par::for_each_index(par::index_extents<2>{3, 4}, odd);
+    (void)par::view(3);
 #endif
 }

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "sennit/par/detail/call_forms.hpp"
+#include "sennit/par/detail/fold.hpp"
 #include "sennit/par/detail/grouping.hpp"
 
 #include <functional>

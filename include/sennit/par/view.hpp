@@ -348,8 +348,7 @@ struct view_calls {
     static constexpr void refuse() {
         static_assert(base::refused<Args...>,
                       "sennit: par::view takes the options or nothing, and a range with random "
-                      "access and a size that is an lvalue or a view; keep a temporary container "
-                      "in a variable");
+                      "access and a size, whose constant form can be read");
     }
 };
 

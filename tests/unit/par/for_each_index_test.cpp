@@ -83,9 +83,10 @@ TEST(par_for_each_index, cancelled_loop_throws) {
         bool threw = false;
         sennit::nursery jobs;
         jobs.start([&] {
+            std::atomic<int> calls{0};
             try {
-                par::for_each_index({1000, 100}, [&](std::size_t y, std::size_t) {
-                    if (y == 10) jobs.cancel();
+                par::for_each_index({1000, 100}, [&](std::size_t, std::size_t) {
+                    if (++calls == 500) jobs.cancel();
                 });
             } catch (const sennit::cancelled&) {
                 threw = true;

@@ -135,9 +135,11 @@ TEST(par_view, functions_may_block_and_cancellation_ends_the_loop) {
         bool threw = false;
         sennit::nursery jobs;
         jobs.start([&] {
+            std::atomic<int> calls{0};
+            const auto many = par::view({.max_grain = 10}, std::views::iota(0, 100'000));
             try {
-                (void)(par::view({.max_grain = 10}, values) | views::transform([&](int v) {
-                           if (v == 500) jobs.cancel();
+                (void)(many | views::transform([&](int v) {
+                           if (++calls == 500) jobs.cancel();
                            return v;
                        }))
                     .sum();
