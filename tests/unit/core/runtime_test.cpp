@@ -133,7 +133,7 @@ TEST(runtime_options, invalid_options_are_rejected_with_one_line) {
     expect_rejected("SENNIT_STACK_SIZE", "1", "stack size");
     expect_rejected("SENNIT_PIN", "perhaps", "SENNIT_PIN");
     expect_rejected("SENNIT_CONSOLIDATE", "off", "SENNIT_CONSOLIDATE");
-    for (const char* value : {"50us", "-1", "1000001", ""})
+    for (const char* value : {"50us", "-1", "1000001"})
         expect_rejected("SENNIT_SEARCH_TIME", value, "SENNIT_SEARCH_TIME");
     using namespace std::chrono_literals;
     EXPECT_THROW(sennit::runtime({.search_time = -1ns}), std::invalid_argument);
