@@ -26,7 +26,12 @@ def _execute(command: Sequence[str]) -> int:
 
 
 def _compiler_cache() -> None:
+    """Clones that share a cache find each other's results: ccache sees paths below the root as
+    relative ones.
+    """
     os.environ.setdefault("CCACHE_DIR", str(ROOT / "build" / "cache" / "ccache"))
+    os.environ.setdefault("CCACHE_BASEDIR", str(ROOT))
+    os.environ.setdefault("CCACHE_NOHASHDIR", "1")
 
 
 def test(_: Namespace, rest: Sequence[str]) -> int:
