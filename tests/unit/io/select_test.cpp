@@ -10,7 +10,6 @@
 #include <sennit/waituntil.hpp>
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -211,7 +210,7 @@ TEST_P(selects, signals_and_clauses) {
     runtime.run([] {
         io::signals some{SIGUSR1};
         auto [mine, theirs] = tcp_pair();
-        ::kill(::getpid(), SIGUSR1);
+        ::raise(SIGUSR1);
         int got = 0;
         sennit::select(io::on_signal(some, [&](int which) { got = which; }),
                        sennit::after(1h, nothing));
