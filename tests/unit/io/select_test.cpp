@@ -267,7 +267,7 @@ TEST_P(selects, many_selects_over_many_streams_lose_nothing) {
     });
 }
 
-TEST(selects_of_threads, thread_of_the_system_selects) {
+TEST_P(selects, thread_of_the_system_selects) {
     auto [mine, theirs] = tcp_pair();
     theirs.write("x");
     EXPECT_EQ(sennit::select(io::on_readable(mine, nothing), sennit::after(1h, nothing)), 0u);

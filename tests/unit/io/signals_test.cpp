@@ -126,7 +126,7 @@ TEST_P(process_signals, many_signals_of_many_senders_are_not_lost) {
     });
 }
 
-TEST(process_signals_of_threads, thread_of_the_system_waits) {
+TEST_P(process_signals, thread_of_the_system_waits) {
     io::signals some{SIGUSR1};
     std::thread sender([] { ::raise(SIGUSR1); });
     EXPECT_EQ(some.wait(), SIGUSR1);
