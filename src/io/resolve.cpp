@@ -13,7 +13,8 @@
 
 namespace sennit::io {
 
-namespace {
+// Not without a name: the frame of a coroutine with linkage has an object of these types.
+namespace detail {
 
 // The lookup of a caller that waits for a future.
 class lookup final : public sched::io_lookup {
@@ -45,6 +46,12 @@ private:
 public:
     future<sys::lookup_result> result;
 };
+
+} // namespace detail
+
+using detail::begun_lookup;
+
+namespace {
 
 std::error_code code_of(const sys::lookup_result& of) noexcept {
     switch (of.error) {

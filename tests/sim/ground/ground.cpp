@@ -178,6 +178,10 @@ thread::thread(void (*entry)(void*) noexcept, void* argument)
           entry(argument);
       })),
       joinable_(true) {}
+void thread::detach() noexcept {
+    joinable_ = false; // No scenario looks names up.
+}
+
 void thread::join() noexcept {
     if (std::exchange(joinable_, false))
         world::the().join_thread(static_cast<unsigned>(handle_), place::current());

@@ -272,7 +272,7 @@ TEST_P(child_processes, status_that_other_code_has_taken_is_an_error) {
     });
 }
 
-TEST(child_processes_of_threads, thread_of_the_system_runs_a_program) {
+TEST_P(child_processes, thread_of_the_system_runs_a_program) {
     EXPECT_EQ(io::run({"cat"}, {.input = "x"}).output, "x");
 }
 

@@ -193,7 +193,7 @@ TEST_P(names, cancelled_and_timed_out_races_end) {
     });
 }
 
-TEST(names_outside, thread_of_the_system_connects_by_name) {
+TEST_P(names, thread_of_the_system_connects_by_name) {
     io::tcp_listener door = any_port();
     io::tcp_stream client = io::tcp_stream::connect("localhost", door.local().port());
     io::tcp_stream peer = door.accept();
