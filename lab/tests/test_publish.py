@@ -115,7 +115,7 @@ class Publish(unittest.TestCase):
             "| 0.01002 rayon, 8 workers (n=5) | 10.00 ? |",
             "| skynet-channel, 1,000,000: a fiber | – | 40 (n=5) | 0.05 ? | 802 Go (n=5) |  |  |",
             "In this run, behind in: fib(39) 10.00 ?. No difference, or no verdict: "
-            "skynet-channel(1000000) 0.05 ?. More",
+            "skynet-channel(1000000) 0.05",
         ):
             self.assertIn(f"{line}\n", readme)
         self.assertTrue(readme.startswith("# Name\n\nBefore.\n\n"))
