@@ -7,8 +7,8 @@
 //     });
 //     sennit::par::for_each_tile({n, n}, {64, 64}, [&](const sennit::par::tile<2>& t) {
 //         for (std::size_t i = t.first[0]; i != t.last[0]; ++i)
-//             for (std::size_t j = t.first[1]; j != t.last[1]; ++j) to[j * n + i] = from[i * n +
-//             j];
+//             for (std::size_t j = t.first[1]; j != t.last[1]; ++j)
+//                 to[j * n + i] = from[i * n + j];
 //     });
 //
 // Use for_each_index for loops over pixels, matrices and grids. Use for_each_tile where the body
