@@ -228,6 +228,14 @@ io_wake io_record::end_wait(pending& one) noexcept {
     return result_of(task_wait::unblock(side(one.how.direction).waiters, lock_), one.result);
 }
 
+bool io_record::prepare_entry(io_direction of, std::error_code& error) {
+    { // For a thread, `arm` may start the default runtime.
+        std::lock_guard guard(lock_);
+        if (!is_open() || (armed_ & bit_of(of)) != 0) return true;
+    }
+    return arm(of, error);
+}
+
 bool io_record::enter(io_direction of, std::uint32_t seen, wait_entry& entry) noexcept {
     std::lock_guard guard(lock_);
     if (!is_open()) *static_cast<io_wake*>(entry.data) = io_wake::closed;

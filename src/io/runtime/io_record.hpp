@@ -141,7 +141,7 @@ public:
     // A select makes the steps with an entry of its own, whose data is an io_wake. `prepare_entry`
     // is U4; it returns false if the system does not watch the descriptor. `enter` is U5 and U6,
     // and returns false, without having entered, if the wait has ended already.
-    bool prepare_entry(io_direction of, std::error_code& error) { return arm(of, error); }
+    bool prepare_entry(io_direction of, std::error_code& error);
     bool enter(io_direction of, std::uint32_t seen, wait_entry& entry) noexcept;
     void leave(io_direction of, wait_entry& entry) noexcept;
     // U7, after ready_and_more.
