@@ -43,7 +43,8 @@
 // A number is never reused too early. The system closes the number when no use is under way
 // (`end_use`), and `close` wakes all waiters. So no call of U3 meets another file under the number.
 //
-// Tested by tests/sim/scenarios/io_record.cpp and tests/unit/io.
+// Tested by tests/sim/scenarios/io_record.cpp, tests/sim/scenarios/io_select.cpp and
+// tests/unit/io.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
