@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A case of select that waits for a descriptor: the steps U1 to U7 of io_record.hpp, with the wait
 // of the select in the middle. It makes no system call under a lock.
+// Tested by tests/sim/scenarios/io_select.cpp and tests/unit/io.
 #include "sennit/io/select.hpp"
 
 #include "io/access.hpp"

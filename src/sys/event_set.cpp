@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <utility>
 
 #ifndef SYS_epoll_pwait2
@@ -57,6 +58,16 @@ int wait_for(int set, epoll_event* into, int most, std::int64_t left_ns) noexcep
 }
 
 } // namespace
+
+bool is_ready(int descriptor, bool for_writing) noexcept {
+    struct {
+        int descriptor;
+        short asked, found;
+    } one{descriptor, static_cast<short>(for_writing ? EPOLLOUT : EPOLLIN), 0};
+    const timespec now{};
+    // SAFETY: the object is laid out as the kernel's pollfd, whose bits are those of epoll.
+    return ::syscall(SYS_ppoll, &one, 1, &now, nullptr, std::size_t{8}) > 0;
+}
 
 event_set::event_set()
     : set_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),

@@ -17,6 +17,9 @@ struct descriptor_event {
     std::uint32_t what;
 };
 
+// True if a read, or a write, would not block, or would fail.
+bool is_ready(int descriptor, bool for_writing) noexcept;
+
 class event_set {
 public:
     // Bits of `what`, those of epoll.

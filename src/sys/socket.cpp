@@ -7,12 +7,9 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -241,16 +238,6 @@ std::ptrdiff_t write_descriptor(int descriptor, const void* from, std::size_t si
     const std::ptrdiff_t result = result_of(::write(descriptor, from, size));
     if (result == -EPIPE) quiet.take_raised();
     return result;
-}
-
-bool is_ready(int descriptor, bool for_writing) noexcept {
-    struct {
-        int descriptor;
-        short asked, found;
-    } one{descriptor, static_cast<short>(for_writing ? EPOLLOUT : EPOLLIN), 0};
-    const timespec now{};
-    // SAFETY: the object is laid out as the kernel's pollfd, whose bits are those of epoll.
-    return ::syscall(SYS_ppoll, &one, 1, &now, nullptr, std::size_t{8}) > 0;
 }
 
 bool would_block(std::ptrdiff_t result) noexcept {

@@ -63,9 +63,6 @@ std::ptrdiff_t send_parts(int descriptor, const const_part* parts, std::size_t c
 std::ptrdiff_t read_descriptor(int descriptor, void* into, std::size_t size) noexcept;
 std::ptrdiff_t write_descriptor(int descriptor, const void* from, std::size_t size) noexcept;
 
-// True if a read, or a write, would not block, or would fail.
-bool is_ready(int descriptor, bool for_writing) noexcept;
-
 // Kinds of errors, so that the callers need no system header.
 bool would_block(std::ptrdiff_t result) noexcept;
 bool interrupted(std::ptrdiff_t result) noexcept;

@@ -228,11 +228,22 @@ io_wake io_record::end_wait(pending& one) noexcept {
     return result_of(task_wait::unblock(side(one.how.direction).waiters, lock_), one.result);
 }
 
+bool io_record::prepare_entry(io_direction of, std::error_code& error) {
+    if (SENNIT_MUTANT("a select has its direction watched")) return true;
+    { // For a thread, `arm` may start the default runtime.
+        std::lock_guard guard(lock_);
+        if (!is_open() || (armed_ & bit_of(of)) != 0) return true;
+    }
+    return arm(of, error);
+}
+
 bool io_record::enter(io_direction of, std::uint32_t seen, wait_entry& entry) noexcept {
     std::lock_guard guard(lock_);
-    if (!is_open()) *static_cast<io_wake*>(entry.data) = io_wake::closed;
+    if (!is_open() && !SENNIT_MUTANT("a select is told of a closed descriptor"))
+        *static_cast<io_wake*>(entry.data) = io_wake::closed;
+    const bool moved = side(of).tick.load_rlx() != seen && // Written under the lock.
+                       !SENNIT_MUTANT("tick is compared before a select waits");
     // A direction that is no longer armed: the runtime of its poller has ended.
-    const bool moved = side(of).tick.load_rlx() != seen; // Written under the lock.
     if (!is_open() || moved || (armed_ & bit_of(of)) == 0) return false;
     enqueue(side(of).waiters, entry);
     return true;
@@ -240,7 +251,8 @@ bool io_record::enter(io_direction of, std::uint32_t seen, wait_entry& entry) no
 
 void io_record::leave(io_direction of, wait_entry& entry) noexcept {
     std::lock_guard guard(lock_);
-    dequeue(side(of).waiters, entry);
+    if (!SENNIT_MUTANT("a select leaves the list of a descriptor"))
+        dequeue(side(of).waiters, entry);
 }
 
 void io_record::pass_on(io_direction of) noexcept {
@@ -262,7 +274,7 @@ void io_record::note_drained(std::uint32_t seen) noexcept {
 // D1 to D4.
 void io_record::deliver(std::uint64_t tag, std::uint32_t what, wake_ups& woken) noexcept {
     std::lock_guard guard(lock_);
-    if (tag != this->tag()) return; // D2
+    if (tag != this->tag() && !SENNIT_MUTANT("event of an earlier descriptor")) return; // D2
     const bool failed = (what & (bits::hang_up | bits::error)) != 0;
     if (failed || (what & bits::peer_closed) != 0) hung_up_.store(1);
     const std::uint32_t of_direction[] = {bits::in | bits::peer_closed, bits::out};
@@ -272,7 +284,8 @@ void io_record::deliver(std::uint64_t tag, std::uint32_t what, wake_ups& woken) 
         if (!SENNIT_MUTANT("tick of an event"))
             here.tick.store(here.tick.load_rlx() + 1);          // D3; written under the lock.
         while (const claimed one = claim_first(here.waiters)) { // D4
-            const bool more = !failed && !here.waiters.empty();
+            const bool more = !failed && !here.waiters.empty() &&
+                              !SENNIT_MUTANT("an event tells of further waiters");
             *static_cast<io_wake*>(one.entry->data) =
                 more ? io_wake::ready_and_more : io_wake::ready;
             woken.add(one);

@@ -43,7 +43,8 @@
 // A number is never reused too early. The system closes the number when no use is under way
 // (`end_use`), and `close` wakes all waiters. So no call of U3 meets another file under the number.
 //
-// Tested by tests/sim/scenarios/io_record.cpp and tests/unit/io.
+// Tested by tests/sim/scenarios/io_record.cpp, tests/sim/scenarios/io_select.cpp and
+// tests/unit/io.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -141,7 +142,7 @@ public:
     // A select makes the steps with an entry of its own, whose data is an io_wake. `prepare_entry`
     // is U4; it returns false if the system does not watch the descriptor. `enter` is U5 and U6,
     // and returns false, without having entered, if the wait has ended already.
-    bool prepare_entry(io_direction of, std::error_code& error) { return arm(of, error); }
+    bool prepare_entry(io_direction of, std::error_code& error);
     bool enter(io_direction of, std::uint32_t seen, wait_entry& entry) noexcept;
     void leave(io_direction of, wait_entry& entry) noexcept;
     // U7, after ready_and_more.

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "io/runtime/io_call.hpp"
-#include "sys/socket.hpp" // IWYU pragma: export
+#include "sys/event_set.hpp" // IWYU pragma: export
+#include "sys/socket.hpp"    // IWYU pragma: export
 
 #include <span>
 

@@ -96,6 +96,11 @@ namespace sennit::sys {
 
 using namespace sim;
 
+bool is_ready(int which, bool for_writing) noexcept {
+    return descriptors[static_cast<std::size_t>(which)]->ready_for(
+               for_writing ? event_set::out : event_set::in) != 0;
+}
+
 event_set::event_set() : set_(first_free(sets)) {
     sets[static_cast<std::size_t>(set_)] = new set_state;
 }
