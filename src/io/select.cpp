@@ -59,7 +59,7 @@ void handle_case::prepare() {
 
 bool handle_case::enlist(sched::wait_entry& entry) noexcept {
     entry.data = &result_;
-    return record_of(*on_).enter(direction_of(for_writing_), seen_, entry);
+    return record_of(*on_).enter(direction_of(for_writing_), seen_, waits_since_, entry);
 }
 
 void handle_case::unlist(sched::wait_entry& entry) noexcept {

@@ -48,7 +48,8 @@ public:
     // std::errc::bad_file_descriptor. Does not block.
     void close() noexcept;
     // Ends the calls that wait at this moment, with std::errc::operation_canceled. Those calls have
-    // transferred nothing. Does not block.
+    // transferred nothing. A call that was woken and finds nothing counts as one that waits. Does
+    // not block.
     void cancel() noexcept;
     // Gives the descriptor up without closing it. Requires that no other strand uses the handle.
     int release() noexcept;

@@ -65,6 +65,7 @@ private:
     bool in_use_ = false;
     sched::io_wake result_;
     std::uint32_t seen_ = 0;
+    std::int64_t waits_since_ = -1; // io_record::not_yet
 };
 
 struct throw_failure {};

@@ -49,11 +49,12 @@ bool io_use::finish(const io_operation& what) noexcept {
     return true;
 }
 
-io_record::request io_use::request_of(const io_operation& what) const noexcept {
+io_record::request io_use::request_of(const io_operation& what) noexcept {
     const std::int64_t limit = record_.limit_ns();
     const std::int64_t deadline = limit == never ? never : now_ns() + limit;
     return {.direction = what.direction,
             .seen = seen_,
+            .waits_since = waits_since_,
             .deadline_ns = deadline < 0 ? never : deadline,
             .what = what.what};
 }

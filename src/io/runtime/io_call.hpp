@@ -47,7 +47,7 @@ public:
     // U2 and U3. Returns true if the call is done, with `result`.
     bool attempt(const io_operation& what, io_result& result) noexcept;
     // The wait that must follow if it is not done.
-    io_record::request request_of(const io_operation& what) const noexcept;
+    io_record::request request_of(const io_operation& what) noexcept;
     // After that wait. Returns true if the call is done, with `result`; otherwise it must be made
     // again.
     bool after_wait(io_wake how, std::error_code refused, io_result& result) noexcept;
@@ -64,6 +64,7 @@ private:
     bool yields_ = false;
     bool more_ = false; // The event that woke this call left further waiters.
     std::uint32_t seen_ = 0;
+    std::int64_t waits_since_ = io_record::not_yet;
 };
 
 // Makes the call, and waits where it would block. Throws the exceptions of io_record::wait.

@@ -116,9 +116,16 @@ void io_record::cancel() noexcept {
     {
         wake_ups woken;
         std::lock_guard guard(lock_);
+        ++cancels_;
         wake_all(woken, io_wake::canceled);
     }
     end_use();
+}
+
+bool io_record::may_wait(std::int64_t& waits_since) noexcept {
+    if (waits_since == not_yet || SENNIT_MUTANT("cancel ends a call that waits again"))
+        waits_since = cancels_;
+    return waits_since == cancels_;
 }
 
 // Requires the lock. An owned descriptor leaves the set when the system closes it.
@@ -198,7 +205,12 @@ bool io_record::lock_to_wait(const request& how, io_wake& result, std::error_cod
             result = io_wake::ready;
             return false;
         }
-        if ((armed_ & bit_of(how.direction)) != 0) return true;
+        if ((armed_ & bit_of(how.direction)) != 0) {
+            if (may_wait(how.waits_since)) return true;
+            lock_.unlock();
+            result = io_wake::canceled;
+            return false;
+        }
         lock_.unlock();
         if (!arm(how.direction, error)) {
             result = io_wake::refused;
@@ -237,7 +249,8 @@ bool io_record::prepare_entry(io_direction of, std::error_code& error) {
     return arm(of, error);
 }
 
-bool io_record::enter(io_direction of, std::uint32_t seen, wait_entry& entry) noexcept {
+bool io_record::enter(io_direction of, std::uint32_t seen, std::int64_t& waits_since,
+                      wait_entry& entry) noexcept {
     std::lock_guard guard(lock_);
     if (!is_open() && !SENNIT_MUTANT("a select is told of a closed descriptor"))
         *static_cast<io_wake*>(entry.data) = io_wake::closed;
@@ -245,6 +258,10 @@ bool io_record::enter(io_direction of, std::uint32_t seen, wait_entry& entry) no
                        !SENNIT_MUTANT("tick is compared before a select waits");
     // A direction that is no longer armed: the runtime of its poller has ended.
     if (!is_open() || moved || (armed_ & bit_of(of)) == 0) return false;
+    if (!may_wait(waits_since)) {
+        *static_cast<io_wake*>(entry.data) = io_wake::canceled;
+        return false;
+    }
     enqueue(side(of).waiters, entry);
     return true;
 }

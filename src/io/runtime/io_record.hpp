@@ -119,11 +119,15 @@ public:
     bool known_drained(std::uint32_t seen) const noexcept {
         return drained_.load_rlx() == seen + 1; // A hint; the tick of the same thread decides.
     }
-    // U4 to U6. `seen` is the tick of U2. Throws the exceptions of io_poller::here. `error` is set
-    // for `refused`.
+    // The number of `cancel` when a call began to wait for the first time; `not_yet`: the call has
+    // not waited. A call that was woken without result, and waits again, finds a later `cancel`.
+    static constexpr std::int64_t not_yet = -1;
+    // U4 to U6. `seen` is the tick of U2, `waits_since` belongs to the call. Throws the exceptions
+    // of io_poller::here. `error` is set for `refused`.
     struct request {
         io_direction direction;
         std::uint32_t seen;
+        std::int64_t& waits_since;
         std::int64_t deadline_ns = never;
         const char* what = "input or output"; // For reports.
     };
@@ -143,7 +147,8 @@ public:
     // is U4; it returns false if the system does not watch the descriptor. `enter` is U5 and U6,
     // and returns false, without having entered, if the wait has ended already.
     bool prepare_entry(io_direction of, std::error_code& error);
-    bool enter(io_direction of, std::uint32_t seen, wait_entry& entry) noexcept;
+    bool enter(io_direction of, std::uint32_t seen, std::int64_t& waits_since,
+               wait_entry& entry) noexcept;
     void leave(io_direction of, wait_entry& entry) noexcept;
     // U7, after ready_and_more.
     void pass_on(io_direction of) noexcept;
@@ -182,6 +187,8 @@ private:
     bool lock_to_wait(const request& how, io_wake& result, std::error_code& error);
     // U4. Returns false if the system refuses. Called without the lock.
     bool arm(io_direction of, std::error_code& error);
+    // Requires the lock. Returns false if the call was cancelled since it began to wait.
+    bool may_wait(std::int64_t& waits_since) noexcept;
     void wake_all(wake_ups& woken, io_wake why) noexcept;
     void leave_poller() noexcept;
     void adopt_if_forked() noexcept;
@@ -197,6 +204,7 @@ private:
     base::atomic<std::uint32_t> hung_up_{0};
     std::uint32_t index_ = 0;
     std::uint32_t generation_ = 0;
+    std::int64_t cancels_ = 0;                  // The number of `cancel`. Guarded by the lock.
     base::atomic<std::int32_t> descriptor_{-1}; // -1: ended.
     base::atomic<std::uint32_t> state_{ended_bit};
     base::atomic<std::uint32_t> fork_generation_{0};

@@ -164,6 +164,21 @@ SIM_SCENARIO_WITHIN(io, cancel_races_event, .preemptions = 2, .stale_reads = 0) 
     sim::check(one.source().take() == result.scope_canceled, "a cancelled read takes no unit");
 }
 
+// Another strand takes the unit before the woken read. `cancel` comes before the read waits again,
+// or ends either wait.
+SIM_SCENARIO_WITHIN(io, cancel_ends_read_that_waits_again, .preemptions = 2, .stale_reads = 0) {
+    stream one;
+    engine first(1);
+    reader work(one);
+    start_calmly(first, work);
+    one.source().put();
+    const bool faster = one.source().take();
+    one.record().cancel();
+    work.done.wait();
+    sim::check(faster == (work.result.error == std::errc::operation_canceled),
+               "a read without a unit was canceled");
+}
+
 // The read ends either way, and the descriptor's number is free only afterwards.
 SIM_SCENARIO_WITHIN(io, close_races_event, .preemptions = 2, .stale_reads = 0) {
     stream one;

@@ -289,6 +289,24 @@ SIM_SCENARIO_WITHIN(io_select, cancel_of_handle_races_event_of_select, .preempti
     sim::check(one.is_open(), "the descriptor is still open");
 }
 
+// Another strand takes the unit before the woken select. `cancel` comes before the select waits
+// again, or ends either wait.
+SIM_SCENARIO_WITHIN(io_select, cancel_ends_select_that_waits_again, .preemptions = 3,
+                    .stale_reads = 0) {
+    peer one;
+    engine first(1);
+    watch_calmly(first, one);
+    outcome got;
+    std::optional<sim::thread> chooser;
+    start_calmly(chooser, [&] { select_unit(one, got); });
+    one.kernel().put();
+    const bool faster = one.kernel().take();
+    one.cancel();
+    chooser->join();
+    sim::check(faster == (got.failed == std::errc::operation_canceled),
+               "a select without a unit was canceled");
+}
+
 // ---- an earlier descriptor with the same number
 
 // A worker has taken an event out of the set before the descriptor was closed, and delivers it to
