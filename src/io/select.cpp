@@ -39,6 +39,7 @@ handle_case::~handle_case() {
 // U1 to U4.
 void handle_case::prepare() {
     result_ = io_wake::ready;
+    failed_.clear();
     immediate_ = true;
     io_record* const record = handle_access::record(*on_);
     if (!in_use_) in_use_ = record && record->begin_use();
