@@ -42,14 +42,15 @@ void load(const sched::io_file_part& part) {
     });
 }
 
-std::uint64_t copy_by_buffer(const file& from, const handle& to, std::uint64_t offset,
-                             std::uint64_t most) {
+// Copies up to `most` bytes. `read(into, done)` reads the bytes behind the first `done` ones, and
+// returns 0 at the end.
+template <class Read>
+std::uint64_t copy_by_buffer(const handle& to, std::uint64_t most, Read read) {
     const auto buffer = std::make_unique_for_overwrite<std::byte[]>(buffer_size);
     std::uint64_t done = 0;
     std::error_code failed;
     while (done < most) {
-        const std::size_t n =
-            from.read_at(bytes(buffer.get(), at_most(buffer_size, most - done)), offset + done);
+        const std::size_t n = read(bytes(buffer.get(), at_most(buffer_size, most - done)), done);
         if (n == 0) break;
         (void)write_all(to, const_bytes(buffer.get(), n), failed);
         check(failed, "copy", to);
@@ -58,22 +59,22 @@ std::uint64_t copy_by_buffer(const file& from, const handle& to, std::uint64_t o
     return done;
 }
 
+std::uint64_t copy_by_buffer(const file& from, const handle& to, std::uint64_t offset,
+                             std::uint64_t most) {
+    return copy_by_buffer(to, most, [&](bytes into, std::uint64_t done) {
+        return from.read_at(into, offset + done);
+    });
+}
+
 } // namespace
 
 std::uint64_t copy(const handle& from, const handle& to, std::uint64_t most) {
-    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(buffer_size);
-    std::uint64_t done = 0;
-    std::error_code failed;
-    while (done < most) {
-        const std::size_t n =
-            read_some(from, bytes(buffer.get(), at_most(buffer_size, most - done)), failed);
+    return copy_by_buffer(to, most, [&](bytes into, std::uint64_t) {
+        std::error_code failed;
+        const std::size_t n = read_some(from, into, failed);
         check(failed, "copy", from);
-        if (n == 0) break;
-        (void)write_all(to, const_bytes(buffer.get(), n), failed);
-        check(failed, "copy", to);
-        done += n;
-    }
-    return done;
+        return n;
+    });
 }
 
 std::uint64_t copy_file(const file& from, const handle& to, std::uint64_t offset,

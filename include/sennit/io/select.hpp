@@ -79,17 +79,20 @@ void report_failure(E& failed, const std::error_code& why, const handle& on) {
         std::invoke(failed, why);
 }
 
+// A case with the user's functions.
 template <class F, class E>
-class ready_case final : public handle_case {
-public:
-    ready_case(const handle& on, bool for_writing, F function, E failed)
+class calling_case : public handle_case {
+protected:
+    calling_case(const handle& on, bool for_writing, F function, E failed)
         : handle_case(on, for_writing), function_(std::move(function)),
           failure_(std::move(failed)) {}
-    void happen() override {
+    // Calls `function(results...)`, or the function for failures.
+    template <class... Results>
+    void call(Results&&... results) {
         if (failed_)
             report_failure(failure_, failed_, *on_);
         else
-            std::invoke(function_);
+            std::invoke(function_, std::forward<Results>(results)...);
     }
 
 private:
@@ -97,53 +100,45 @@ private:
     [[no_unique_address]] E failure_;
 };
 
+template <class F, class E>
+class ready_case final : public calling_case<F, E> {
+public:
+    ready_case(const handle& on, bool for_writing, F function, E failed)
+        : calling_case<F, E>(on, for_writing, std::move(function), std::move(failed)) {}
+    void happen() override { this->call(); }
+};
+
 template <class Listener, class F, class E>
-class accept_case final : public handle_case {
+class accept_case final : public calling_case<F, E> {
 public:
     accept_case(Listener& at, F function, E failed)
-        : handle_case(at, false), at_(&at), function_(std::move(function)),
-          failure_(std::move(failed)) {}
-    void happen() override {
-        if (failed_)
-            report_failure(failure_, failed_, *on_);
-        else
-            std::invoke(function_, std::move(accepted_));
-    }
+        : calling_case<F, E>(at, false, std::move(function), std::move(failed)), at_(&at) {}
+    void happen() override { this->call(std::move(accepted_)); }
 
 private:
     bool take() override {
-        accepted_ = at_->try_accept(failed_);
-        if (failed_ != std::errc::operation_would_block) return true;
-        failed_.clear();
+        accepted_ = at_->try_accept(this->failed_);
+        if (this->failed_ != std::errc::operation_would_block) return true;
+        this->failed_.clear();
         return false;
     }
 
     Listener* at_;
     typename Listener::stream_type accepted_;
-    F function_;
-    [[no_unique_address]] E failure_;
 };
 
 template <class F, class E>
-class signal_case final : public handle_case {
+class signal_case final : public calling_case<F, E> {
 public:
     signal_case(signals& from, F function, E failed)
-        : handle_case(from, false), from_(&from), function_(std::move(function)),
-          failure_(std::move(failed)) {}
-    void happen() override {
-        if (failed_)
-            report_failure(failure_, failed_, *on_);
-        else
-            std::invoke(function_, signal_);
-    }
+        : calling_case<F, E>(from, false, std::move(function), std::move(failed)), from_(&from) {}
+    void happen() override { this->call(signal_); }
 
 private:
     bool take() override { return (signal_ = from_->try_wait()) != 0; }
 
     signals* from_;
     int signal_ = 0;
-    F function_;
-    [[no_unique_address]] E failure_;
 };
 
 template <class E>
