@@ -15,7 +15,7 @@ public:
         case errc::unexpected_end:
             return "the stream has ended too early";
         case errc::host_not_found:
-            return "no address has this name";
+            return "no address is known for this host";
         case errc::resolve_again:
             return "no name server has answered; a later call may succeed";
         case errc::service_not_found:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/file.hpp"
 
+#include "sys/result.hpp"
 #include "sys/without_sigpipe.hpp"
 
 #include <fcntl.h>
@@ -15,10 +16,6 @@ namespace sennit::sys {
 
 namespace {
 
-template <class T>
-T file_result(T value) noexcept {
-    return value < 0 ? static_cast<T>(-errno) : value;
-}
 off_t as_offset(std::uint64_t offset) noexcept {
     return static_cast<off_t>(offset); // An offset that is too large is negative, and refused.
 }
@@ -34,37 +31,37 @@ int open_file(const char* path, const open_request& how) noexcept {
     int made;
     do made = ::open(path, flags, static_cast<mode_t>(how.permissions));
     while (made < 0 && errno == EINTR);
-    return file_result(made);
+    return int_result_of(made);
 }
 std::ptrdiff_t read_file(int file, void* into, std::size_t size, std::uint64_t offset) noexcept {
-    return file_result(::pread(file, into, size, as_offset(offset)));
+    return result_of(::pread(file, into, size, as_offset(offset)));
 }
 std::ptrdiff_t write_file(int file, const void* from, std::size_t size,
                           std::uint64_t offset) noexcept {
-    return file_result(::pwrite(file, from, size, as_offset(offset)));
+    return result_of(::pwrite(file, from, size, as_offset(offset)));
 }
 std::ptrdiff_t read_cached(int file, void* into, std::size_t size, std::uint64_t offset) noexcept {
     const iovec part{into, size};
-    return file_result(::preadv2(file, &part, 1, as_offset(offset), RWF_NOWAIT));
+    return result_of(::preadv2(file, &part, 1, as_offset(offset), RWF_NOWAIT));
 }
 std::ptrdiff_t write_cached(int file, const void* from, std::size_t size,
                             std::uint64_t offset) noexcept {
     // SAFETY: the call only reads the bytes.
     const iovec part{const_cast<void*>(from), size};
-    return file_result(::pwritev2(file, &part, 1, as_offset(offset), RWF_NOWAIT));
+    return result_of(::pwritev2(file, &part, 1, as_offset(offset), RWF_NOWAIT));
 }
 bool would_need_disk(std::ptrdiff_t result) noexcept {
     // The file system, the kernel, or a container's filter does not know the flag.
     return result == -EAGAIN || result == -EOPNOTSUPP || result == -ENOSYS || result == -EPERM;
 }
 int sync_file(int file, bool with_metadata) noexcept {
-    return file_result(with_metadata ? ::fsync(file) : ::fdatasync(file));
+    return int_result_of(with_metadata ? ::fsync(file) : ::fdatasync(file));
 }
 int truncate_file(int file, std::uint64_t size) noexcept {
     int result;
     do result = ::ftruncate(file, as_offset(size));
     while (result < 0 && errno == EINTR);
-    return file_result(result);
+    return int_result_of(result);
 }
 std::int64_t size_of_file(int file) noexcept {
     struct stat found{};
@@ -73,7 +70,7 @@ std::int64_t size_of_file(int file) noexcept {
 std::ptrdiff_t send_file(int socket, int file, std::uint64_t offset, std::size_t size) noexcept {
     without_sigpipe quiet;
     off_t at = as_offset(offset);
-    const std::ptrdiff_t result = file_result(::sendfile(socket, file, &at, size));
+    const std::ptrdiff_t result = result_of(::sendfile(socket, file, &at, size));
     if (result == -EPIPE) quiet.take_raised();
     return result;
 }

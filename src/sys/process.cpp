@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/process.hpp"
 
+#include "sys/result.hpp"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -103,7 +105,7 @@ int spawn_process(const spawn_request& what) {
 
 int open_process(int process) noexcept {
     const long made = ::syscall(SYS_pidfd_open, process, 0U); // Closes at exec by itself.
-    return made < 0 ? -errno : static_cast<int>(made);
+    return int_result_of(made);
 }
 
 int reap_process(int process, bool block, exit_report& into) noexcept {
@@ -123,12 +125,12 @@ int reap_process(int process, bool block, exit_report& into) noexcept {
 }
 
 int signal_process(int process, int signal, bool group) noexcept {
-    return ::kill(group ? -process : process, signal) < 0 ? -errno : 0;
+    return int_result_of(::kill(group ? -process : process, signal));
 }
 
 int duplicate_descriptor(int descriptor) noexcept {
     const int made = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
-    return made < 0 ? -errno : made;
+    return int_result_of(made);
 }
 
 int make_child_pipe(int (&into)[2], bool child_reads) noexcept {

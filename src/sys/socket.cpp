@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/socket.hpp"
 
+#include "sys/result.hpp"
 #include "sys/without_sigpipe.hpp"
 
 #include <arpa/inet.h>
@@ -25,15 +26,6 @@ static_assert(sizeof(const_part) == sizeof(iovec) &&
               offsetof(const_part, size) == offsetof(iovec, iov_len));
 
 namespace {
-
-template <class T>
-std::ptrdiff_t result_of(T value) noexcept {
-    return value < 0 ? -static_cast<std::ptrdiff_t>(errno) : static_cast<std::ptrdiff_t>(value);
-}
-template <class T>
-int int_result_of(T value) noexcept {
-    return static_cast<int>(result_of(value));
-}
 
 const sockaddr* as_system(const socket_address& address) noexcept {
     // SAFETY: `data` has the size and the alignment of the addresses that it holds.

@@ -24,7 +24,7 @@ namespace sennit::io {
 
 enum class errc {
     unexpected_end = 1,    // The stream ended before a `read` had all bytes.
-    host_not_found = 2,    // `resolve`: no address has this name.
+    host_not_found = 2,    // `resolve`: no address is known for this host.
     resolve_again = 3,     // `resolve`: no name server has answered. A later call may succeed.
     service_not_found = 4, // `resolve`: the service is no port, and the system knows no such name.
     resolve_failed = 5,    // `resolve`: a name server has refused, or answered with nonsense.

@@ -16,11 +16,11 @@ std::error_code error_of(std::ptrdiff_t result) noexcept {
     return {static_cast<int>(-result), std::generic_category()};
 }
 
+} // namespace
+
 std::ptrdiff_t with_blocking(std::ptrdiff_t result) noexcept {
     return sys::would_block(result) ? io_would_block : result;
 }
-
-} // namespace
 
 bool io_use::attempt(const io_operation& what, io_result& result) noexcept {
     if (!open_) {

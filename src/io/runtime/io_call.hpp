@@ -22,6 +22,8 @@ struct io_result {
 
 // The result of a call that would block.
 inline constexpr std::ptrdiff_t io_would_block = PTRDIFF_MIN;
+// The result of a system call, with io_would_block in the place of the system's numbers for it.
+std::ptrdiff_t with_blocking(std::ptrdiff_t result) noexcept;
 
 // One system call, which may be repeated.
 struct io_operation {

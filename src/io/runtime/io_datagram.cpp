@@ -8,8 +8,7 @@ io_operation send_datagram(io_datagram& what) noexcept {
             .what = "space for a datagram",
             .call = [](int to, void* argument) noexcept -> std::ptrdiff_t {
                 const auto& one = *static_cast<io_datagram*>(argument);
-                const std::ptrdiff_t n = sys::send_datagram(to, one.bytes, one.size, one.address);
-                return sys::would_block(n) ? io_would_block : n;
+                return with_blocking(sys::send_datagram(to, one.bytes, one.size, one.address));
             },
             .argument = &what};
 }
@@ -19,9 +18,7 @@ io_operation receive_datagram(io_datagram& into) noexcept {
             .what = "a datagram",
             .call = [](int from, void* argument) noexcept -> std::ptrdiff_t {
                 auto& one = *static_cast<io_datagram*>(argument);
-                const std::ptrdiff_t n =
-                    sys::receive_datagram(from, one.bytes, one.size, one.address);
-                return sys::would_block(n) ? io_would_block : n;
+                return with_blocking(sys::receive_datagram(from, one.bytes, one.size, one.address));
             },
             .argument = &into};
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/runtime/io_file.hpp"
 
-#include "sys/socket.hpp"
-
 namespace sennit::sched {
 
 io_operation send_file(io_file_part& part) noexcept {
@@ -10,8 +8,7 @@ io_operation send_file(io_file_part& part) noexcept {
             .what = "space on a socket",
             .call = [](int to, void* argument) noexcept -> std::ptrdiff_t {
                 const auto& from = *static_cast<io_file_part*>(argument);
-                const std::ptrdiff_t n = sys::send_file(to, from.file, from.offset, from.size);
-                return sys::would_block(n) ? io_would_block : n;
+                return with_blocking(sys::send_file(to, from.file, from.offset, from.size));
             },
             .argument = &part};
 }

@@ -11,7 +11,7 @@ io_operation accept_connection(sys::socket_address& from) noexcept {
                 for (;;) {
                     const std::ptrdiff_t result = sys::accept_socket(listener, peer);
                     if (sys::connection_went_away(result)) continue;
-                    return sys::would_block(result) ? io_would_block : result;
+                    return with_blocking(result);
                 }
             },
             .argument = &from};
@@ -35,8 +35,7 @@ io_operation send_parts(io_parts& parts) noexcept {
             .what = "space on a socket",
             .call = [](int to, void* argument) noexcept -> std::ptrdiff_t {
                 const auto& from = *static_cast<io_parts*>(argument);
-                const std::ptrdiff_t result = sys::send_parts(to, from.parts, from.count);
-                return sys::would_block(result) ? io_would_block : result;
+                return with_blocking(sys::send_parts(to, from.parts, from.count));
             },
             .argument = &parts};
 }
