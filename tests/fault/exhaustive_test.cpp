@@ -5,6 +5,8 @@
 #include "faces.hpp"
 #include "faults.hpp"
 
+#include "sys/kernel_threads.hpp"
+
 #include <sennit/sennit.hpp>
 
 #include <gtest/gtest.h>
@@ -184,6 +186,14 @@ using parameters = std::tuple<scenario, request, extent>;
 
 class refusals : public testing::TestWithParam<parameters> {
 protected:
+    // The account counts the requests of all threads. No earlier test may leave a thread behind, as
+    // one that uses the default runtime does.
+    void SetUp() override {
+        ASSERT_EQ(sennit::sys::list_os_threads().size(), 1U)
+            << "an earlier test has left a thread behind; make a runtime in that test, and wait "
+               "for detached threads";
+    }
+
     const scenario& what() { return std::get<0>(GetParam()); }
     request kind() { return std::get<1>(GetParam()); }
     extent how() { return std::get<2>(GetParam()); }
