@@ -28,7 +28,7 @@ namespace detail {
 class blocking_strand : public sched::task_strand {
 public:
     explicit blocking_strand(sched::runtime_core& where) noexcept
-        : task_strand(where, &blocking_strand::ended) {
+        : task_strand(where, calls_at_end<&blocking_strand::ended>) {
         lend(sched::this_strand());
     }
     void run(std::coroutine_handle<> outermost) noexcept {

@@ -31,7 +31,8 @@ using strands = std::map<const void*, const strand_report*>; // by identity
 }
 
 std::string name_of(const strand_report& one) {
-    std::string text = one.is_fiber ? "fiber " : "strand ";
+    std::string text = one.is_fiber ? "fiber " : one.is_task ? "task " : "strand ";
+    if (one.is_lent) text = "task of strand ";
     add(text, "%llu", static_cast<unsigned long long>(one.id));
     if (one.name[0] != '\0') text.append(" '").append(one.name.data()).append("'");
     return text;
@@ -90,6 +91,15 @@ void add_state(std::string& text, const strand_report& one, const strands& known
     }
 }
 
+// The functions of a suspended task. A symbol that begins elsewhere is that of another function.
+std::string function_at(const void* address) {
+    const std::string text = sys::symbolize(address);
+    const std::size_t place = text.find("+0x0 ");
+    if (place != std::string::npos) return text.substr(0, place) + text.substr(place + 4);
+    const std::size_t bracket = text.rfind('(');
+    return bracket == std::string::npos ? text : text.substr(bracket);
+}
+
 void add_strand(std::string& text, const strand_report& one, const sched::runtime_report& all,
                 const strands& known) {
     text += name_of(one) + " [";
@@ -112,9 +122,50 @@ void add_strand(std::string& text, const strand_report& one, const sched::runtim
             static_cast<double>(one.stack_size) / 1024);
     for (std::size_t i = 0; i < one.frames; ++i) {
         add(text, "    #%-2zu ", i);
-        text += sys::symbolize(all.frames[one.first_frame + i]) + "\n";
+        const void* address = all.frames[one.first_frame + i];
+        text += (one.is_task && one.stack_size == 0 ? function_at : sys::symbolize)(address) + "\n";
     }
 }
+
+// Equal tasks: the same functions wait in the same way. A program may have millions.
+class equal_tasks {
+public:
+    // Returns true if so many equal tasks were shown that this one is only counted.
+    bool counts(const strand_report& one, const sched::runtime_report& all) {
+        if (!one.is_task || one.state != strand_state::blocked || one.frames == 0) return false;
+        std::vector<const void*> key{one.waits_for};
+        const auto first = all.frames.begin() + static_cast<std::ptrdiff_t>(one.first_frame);
+        key.insert(key.end(), first, first + static_cast<std::ptrdiff_t>(one.frames));
+        group& its = groups_[std::move(key)];
+        if (its.shown < most_shown) return ++its.shown, false;
+        ++its.more;
+        its.oldest_ns = its.more == 1 ? one.since_ns : std::min(its.oldest_ns, one.since_ns);
+        return true;
+    }
+    void add_counts(std::string& text, std::int64_t now) const {
+        for (const auto& [key, its] : groups_) {
+            if (its.more == 0) continue;
+            add(text, "%zu more tasks blocked in ", its.more);
+            text += key[0] ? static_cast<const char*>(key[0]) : "something that says no more";
+            text += ", the first for ";
+            add_duration(text, now - its.oldest_ns);
+            text += ", in\n";
+            for (std::size_t i = 1; i < key.size(); ++i) {
+                add(text, "    #%-2zu ", i - 1);
+                text += function_at(key[i]) + "\n";
+            }
+        }
+    }
+
+private:
+    static constexpr std::size_t most_shown = 3;
+    struct group {
+        std::size_t shown = 0;
+        std::size_t more = 0;
+        std::int64_t oldest_ns = 0;
+    };
+    std::map<std::vector<const void*>, group> groups_;
+};
 
 // Appends each cycle of strands in which every strand waits for the next one, once.
 void add_circles(std::string& text, const std::vector<const strand_report*>& all,
@@ -160,7 +211,10 @@ void add_runtime(std::string& text, const sched::runtime_report& report, const s
         if (one.pc && !one.asleep) text += " at " + sys::symbolize(one.pc);
         text += "\n";
     }
-    for (const strand_report& one : report.strands) add_strand(text, one, report, known);
+    equal_tasks equal;
+    for (const strand_report& one : report.strands)
+        if (!equal.counts(one, report)) add_strand(text, one, report, known);
+    equal.add_counts(text, report.taken_ns);
 }
 
 // Describes all runtimes together, because strands of one runtime may wait for strands of another.
@@ -170,7 +224,7 @@ std::string describe_together(std::span<const sched::runtime_report> reports) {
     std::vector<const strand_report*> all;
     for (const sched::runtime_report& report : reports)
         for (const strand_report& one : report.strands) {
-            known[one.identity] = &one;
+            if (!one.is_lent) known[one.identity] = &one;
             all.push_back(&one);
         }
     for (const sched::runtime_report& report : reports) add_runtime(text, report, known);

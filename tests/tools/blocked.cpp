@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that the tests of the tools look at. It has two blocked fibers, a third fiber that is
 // blocked inside a coroutine, a suspended coroutine, a blocked migratable fiber and, except with
-// `wait`, a migratable fiber that has not begun. A further fiber stops the program in this state.
+// `wait`, a migratable fiber that has not begun. A suspended task awaits another one. A further
+// fiber stops the program in this state.
 //     blocked        calls stop_here, where a debugger may look
 //     blocked abort  calls stop_here, then leaves a core file
 //     blocked wait   calls stop_here, prints `ready`, and waits for the end of its input
@@ -9,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string_view>
 
 namespace {
@@ -29,6 +31,14 @@ namespace {
 [[gnu::noinline]] void resumes_what_blocks(sennit::coroutine<>& inner) {
     inner.resume();
     asm volatile("" ::: "memory"); // no tail call
+}
+
+sennit::task<int> receives(sennit::channel<int>& from) {
+    co_return (co_await from.async_pop()).value_or(0);
+}
+sennit::task<int> awaits_what_receives(sennit::channel<int>& from) {
+    const int got = co_await receives(from);
+    co_return got + 1;
 }
 
 } // namespace
@@ -74,6 +84,8 @@ int main(int argc, char** argv) {
             moved_in = true;
             waits_for_the_gate(gate);
         });
+        sennit::channel<int> numbers(1);
+        sennit::future<int> task = sennit::spawn(awaits_what_receives, std::ref(numbers));
         while (!begun || !locks || !inside || !moved_in) sennit::this_fiber::yield();
         (void)first.get_id(); // gives the fiber a number
         // With `wait` there is no such fiber: getchar() blocks for long, so the watchdog would
@@ -90,5 +102,7 @@ int main(int argc, char** argv) {
         }
         mutex.unlock();
         gate.set();
+        numbers.push(1);
+        task.get();
     });
 }

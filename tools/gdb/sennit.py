@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fibers in gdb, in a running program and in a core file.
+"""Fibers, coroutines and tasks in gdb, in a running program and in a core file.
 
     (gdb) source tools/gdb/sennit.py
     (gdb) sennit fibers         lists the fibers that have a stack, with their state
@@ -7,6 +7,7 @@
     (gdb) sennit bt all         shows where all fibers and coroutines stand
     (gdb) sennit coroutines     lists the coroutines that have begun, suspended or entered
     (gdb) sennit bt parser      shows where a coroutine stands: its name, or side N
+    (gdb) sennit tasks          lists the tasks that wait, and the functions that await each other
 
 The script needs no debug information of the library. A table in the program gives the offsets of
 the members (src/core/diagnostics/debug_layout.cpp).
@@ -17,7 +18,7 @@ import struct
 import gdb
 import gdb.unwinder
 
-MAGIC = b"sennit04"
+MAGIC = b"sennit05"
 FIELDS = (
     "runtime.contexts",
     "runtime.workers",
@@ -47,6 +48,14 @@ FIELDS = (
     "side.name",
     "side.next",
     "side.whose",
+    "worker.tasks",
+    "chunk.older",
+    "chunk.size",
+    "chunk.slots",
+    "task.saved_strand",
+    "task.options",
+    "task.innermost",
+    "task.last_frame",
 )
 # For each processor: the names of the registers for pc, sp and frame pointer; the offsets of the
 # saved pc and frame pointer on a stack that was left; and the bytes that the switch has put on that
@@ -111,6 +120,11 @@ class Layout:
         return word(self.field(address, name))
 
 
+def symbol_of(address):
+    found = gdb.execute(f"info symbol {address:#x}", to_string=True)
+    return found.split(" in section")[0].strip()
+
+
 class Strand:
     """A strand, which is a fiber or another owner of a stack: its place and its description."""
 
@@ -128,12 +142,7 @@ class Strand:
         name = f" '{self.name}'" if self.name else ""
         made = ""
         if self.made_at:
-            symbol = (
-                gdb.execute(f"info symbol {self.made_at:#x}", to_string=True)
-                .split(" in section")[0]
-                .strip()
-            )
-            made = f", made at {self.made_at:#x} ({symbol})"
+            made = f", made at {self.made_at:#x} ({symbol_of(self.made_at)})"
         number = self.id or "(no number yet)"
         return f"{self.kind} {number}{name} [{self.state}] on stack {self.stack}{made}"
 
@@ -253,6 +262,60 @@ def fibers_on_no_stack(layout):
     return [side for side in sides(layout) if side.of_fiber and side.state == "suspended"]
 
 
+# Of the frame of a task: behind the functions that resume and destroy it lies the awaiting frame.
+AWAITING = 16
+MOST_FRAMES = 32
+
+
+class Task:
+    """A task strand that waits: its description, and the functions of its tasks."""
+
+    def __init__(self, layout, task):
+        identity = layout.get(task, "task.saved_strand")
+        self.id = layout.get(identity, "strand.id")
+        options = layout.field(task, "task.options")
+        on = layout.get(options, "wait.on")
+        self.state = f"blocked in {text(layout.get(options, 'wait.what'))}"
+        self.state += f" at {on:#x}" if on else ""
+        self.functions = []
+        at, last = layout.get(task, "task.innermost"), layout.field(task, "task.last_frame")
+        while at and at != last and len(self.functions) < MOST_FRAMES:
+            self.functions.append(word(at))
+            at = word(at + AWAITING)
+
+    def line(self):
+        return f"task {self.id or '(no number yet)'} [{self.state}]"
+
+
+def task_addresses(layout, worker):
+    """The strands in the table of a worker."""
+    chunk = layout.get(worker, "worker.tasks")
+    while chunk:
+        first = layout.field(chunk, "chunk.slots")
+        for held in struct.unpack_from(
+            f"<{layout.get(chunk, 'chunk.size')}Q",
+            memory(first, 8 * layout.get(chunk, "chunk.size")),
+        ):
+            if held and held % 2 == 0:
+                yield held
+        chunk = layout.get(chunk, "chunk.older")
+
+
+def tasks(layout):
+    """All tasks that wait without a stack. A strand that runs, or that has blocked in a plain call,
+    has a stack, which `sennit fibers` lists.
+    """
+    return [
+        Task(layout, task)
+        for runtime in (pointers(layout.runtimes) if layout.runtimes else [])
+        for worker in pointers(layout.field(runtime, "runtime.workers"))
+        if worker
+        for task in task_addresses(layout, worker)
+        if layout.get(layout.get(task, "task.saved_strand"), "strand.waits_for")
+        == layout.field(task, "task.options")
+    ]
+
+
 class FrameId:
     def __init__(self, sp, pc):
         self.sp, self.pc = sp, pc
@@ -328,8 +391,8 @@ def print_backtrace(strand):
 
 
 class Sennit(gdb.Command):
-    """Fibers and coroutines: `sennit fibers`, `sennit coroutines`, `sennit bt N`, `sennit bt
-    all`.
+    """Fibers, coroutines and tasks: `sennit fibers`, `sennit coroutines`, `sennit tasks`, `sennit
+    bt N`, `sennit bt all`.
     """
 
     def __init__(self):
@@ -357,6 +420,19 @@ class Coroutines(gdb.Command):
     def invoke(self, argument, from_tty):
         for one in coroutines(Layout()):
             print(one.line())
+
+
+class Tasks(gdb.Command):
+    """Lists the tasks that wait, each with its functions, innermost first."""
+
+    def __init__(self):
+        super().__init__("sennit tasks", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        for one in tasks(Layout()):
+            print(one.line())
+            for number, function in enumerate(one.functions):
+                print(f"    #{number:<2} {symbol_of(function)}")
 
 
 class Backtrace(gdb.Command):
@@ -392,4 +468,5 @@ class Backtrace(gdb.Command):
 Sennit()
 Fibers()
 Coroutines()
+Tasks()
 Backtrace()

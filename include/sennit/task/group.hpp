@@ -71,7 +71,8 @@ template <class T, class Self>
 class group_child : public sched::task_strand {
 public:
     group_child(task_group& group, sched::runtime_core& where) noexcept
-        : task_strand(where, &group_child::ended), group_(group), scope_(&group.scope()) {
+        : task_strand(where, calls_at_end<&group_child::ended>), group_(group),
+          scope_(&group.scope()) {
         identity().scope = &scope_;
     }
     void start(task<T>&& what) noexcept {

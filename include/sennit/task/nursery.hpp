@@ -60,7 +60,7 @@ class nursery_task final : public sched::task_strand {
 public:
     template <class G>
     nursery_task(nursery& family, G&& function)
-        : task_strand(runtime_for(nullptr), &nursery_task::ended), owner_(family),
+        : task_strand(runtime_for(nullptr), calls_at_end<&nursery_task::ended>), owner_(family),
           scope_(&family.scope_), function_(std::in_place, std::forward<G>(function)) {
         identity().scope = &scope_;
         starter_.resume = &nursery_task::starts;

@@ -35,7 +35,7 @@ class spawned_task final : public future_value<T>, private sched::task_strand {
 public:
     template <class... A>
     spawned_task(future_state::destroyer when_unused, sched::runtime_core& where, A&&... function)
-        : future_value<T>(when_unused), task_strand(where, &spawned_task::ended),
+        : future_value<T>(when_unused), task_strand(where, calls_at_end<&spawned_task::ended>),
           kept_(std::forward<A>(function)...) {
         this->set_filler(*this);
     }

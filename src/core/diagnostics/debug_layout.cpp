@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that a debugger needs to find fibers and coroutines in a process or a core file, even if
-// the library has no debug information. The data are offsets of members, in the order in which
-// tools/gdb/sennit.py names them. The library itself does not read it.
+// The data that a debugger needs to find fibers, coroutines and tasks in a process or a core file,
+// even if the library has no debug information. The data are offsets of members, in the order in
+// which tools/gdb/sennit.py names them. The library itself does not read them.
 #include "core/diagnostics/snapshot.hpp"
 #include "core/runtime/registry.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "sennit/detail/core/coroutine_stack.hpp"
 #include "sennit/detail/core/fiber_block.hpp"
+#include "sennit/detail/core/task_strand.hpp"
 #include "sennit/detail/core/wait.hpp"
 
 #include <cstddef>
@@ -20,8 +21,8 @@ namespace sennit::sched {
 
 struct debug_layout {
     // Changes with the meaning of the table.
-    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '4'};
-    std::uint64_t offsets[28];
+    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '5'};
+    std::uint64_t offsets[36];
 };
 
 struct coroutine_stack::debug {
@@ -35,6 +36,8 @@ struct coroutine_stack::debug {
 };
 
 struct snapshot::layout {
+    // The address of a strand's last frame, seen from the strand: that of its plain_frame.
+    static constexpr std::uint64_t task_strand_end = sizeof(resumable);
     static constexpr debug_layout table{
         .offsets = {offsetof(runtime_core, contexts_) + offsetof(context_pool, all_),
                     offsetof(runtime_core, workers_),
@@ -63,7 +66,16 @@ struct snapshot::layout {
                     coroutine_stack::debug::body,
                     coroutine_stack::debug::name,
                     coroutine_stack::debug::next,
-                    coroutine_stack::debug::whose}};
+                    coroutine_stack::debug::whose,
+                    offsetof(worker, services) + offsetof(worker_services, tasks) +
+                        offsetof(task_table, newest_),
+                    offsetof(task_table::chunk, older),
+                    offsetof(task_table::chunk, size),
+                    sizeof(task_table::chunk),
+                    offsetof(task_strand, saved_strand),
+                    offsetof(task_strand, options_),
+                    offsetof(task_strand, innermost_),
+                    task_strand_end}};
 };
 
 } // namespace sennit::sched

@@ -4,6 +4,8 @@
 #include "core/runtime/registry.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "sennit/detail/core/fiber_block.hpp"
+#include "sennit/detail/core/task_fork.hpp"
+#include "sennit/detail/core/task_strand.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
 #include "sys/clock.hpp"
@@ -11,13 +13,21 @@
 #include "sys/unwind.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
+#include <utility>
+
+// SAFETY: offsetof in classes that are not standard layout is conditionally supported; g++ and
+// clang support it for all classes without virtual bases, and fork_walk has none.
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
 namespace sennit::sched {
 
 namespace {
 constexpr std::size_t max_unwound_frames = 64;      // Of one logical thread.
 constexpr std::size_t max_unwound_strands = 10'000; // Logical threads whose stacks are unwound.
+constexpr std::size_t max_task_frames = 32;         // Of one task strand.
 constexpr std::int64_t suspend_timeout_ns = 2'000'000'000; // For a worker to stop.
 constexpr unsigned max_attempts = 1'000; // Attempts to find no worker inside its queue.
 constexpr unsigned looks_for_a_lock = 1'000;
@@ -49,7 +59,8 @@ void snapshot::reserve() {
     const std::size_t contexts = of_.contexts().all_.size();
     std::size_t strands = 4 * contexts + 1024;
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
-        strands += of_.worker_at(i).queue().size() + of_.worker_at(i).pinned_queue().size();
+        strands += of_.worker_at(i).queue().size() + of_.worker_at(i).pinned_queue().size() +
+                   of_.worker_at(i).services.tasks.capacity();
     strands += of_.injector().size();
     strands <<= room_;
     found_ = {};
@@ -109,7 +120,8 @@ snapshot::result snapshot::collect() noexcept {
     result now = collect_running();
     if (now == result::done) now = collect_ready();
     if (now == result::done) now = collect_blocked();
-    return now;
+    const result tasks = collect_tasks(); // In any case: it removes the marks.
+    return now == result::done ? tasks : now;
 }
 
 // Returns the context whose stack a thread stands on. A coroutine stack does not tell which context
@@ -173,6 +185,10 @@ void snapshot::add_ready(runnable& item) noexcept {
         add(block.self(), block.migratable() && block.cold_->migration->begun
                               ? strand_state::ready
                               : strand_state::fresh);
+    } else if (item.run == &task_strand::run_ready) {
+        auto& one = static_cast<task_strand&>(item);
+        one.reported_ = one.listed_ != nullptr;
+        add_task(one, strand_state::ready);
     } else {
         ++found_.other_ready;
     }
@@ -228,6 +244,61 @@ snapshot::result snapshot::collect_blocked() noexcept {
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
 }
 
+// Adds the suspended strands, except those that `collect_ready` has added, and removes their marks.
+snapshot::result snapshot::collect_tasks() noexcept {
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
+        of_.worker_at(i).services.tasks.for_each([this](task_strand& one) noexcept {
+            const bool reported = std::exchange(one.reported_, false);
+            if (!reported && one.identity().waits_for == &one.options_)
+                add_task(one, strand_state::blocked);
+        });
+    return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
+}
+
+void snapshot::add_task(task_strand& one, strand_state state) noexcept {
+    strand_report* report = add(one.identity(), state);
+    if (!report) return;
+    report->is_task = true;
+    report->is_lent = &one.identity() != &one.own_;
+    if (state == strand_state::blocked)
+        report->since_ns = static_cast<std::int64_t>(one.suspended_at_) << 20;
+    if (one.listed_) add_task_frames(*report, one); // Otherwise it may stand at its beginning.
+}
+
+namespace {
+// The beginning of the frame of a task or an async_generator, and of a fork_walk: the promise lies
+// 16 bytes behind the beginning, and begins with the frame that awaits this one.
+struct awaiting_frame {
+    const void* resume;
+    const void* destroy;
+    const awaiting_frame* after;
+};
+} // namespace
+
+void snapshot::add_task_frames(strand_report& to, task_strand& of) noexcept {
+    static_assert(offsetof(fork_walk, after) == offsetof(awaiting_frame, after));
+    const std::size_t room = found_.frames.capacity() - found_.frames.size();
+    const void* const last = of.end().address();
+    to.first_frame = found_.frames.size();
+    // SAFETY: the frames are suspended, and have the layout of awaiting_frame.
+    for (const auto* at = static_cast<const awaiting_frame*>(of.innermost_.address());
+         at && at != last && to.frames < std::min(room, max_task_frames); at = at->after) {
+        found_.frames.push_back(at->resume); // Reserved.
+        ++to.frames;
+    }
+}
+
+namespace {
+// True if the identity belongs to a task strand that runs on this stack. The strand may have passed
+// to another worker a moment ago, and be gone, so only its address is used.
+bool is_task_on(const context& stack, const strand& identity) noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(&identity);
+    for (const task_run* run = stack.running_task; run; run = run->outer)
+        if (at - reinterpret_cast<std::uintptr_t>(run->strand) < sizeof(task_strand)) return true;
+    return false;
+}
+} // namespace
+
 // Adds the innermost logical thread, and those that continue on the stack after it.
 void snapshot::add_all_on(context& stack, strand* innermost, strand_state state) noexcept {
     const strand* above = nullptr;
@@ -242,6 +313,7 @@ void snapshot::add_all_on(context& stack, strand* innermost, strand_state state)
         if (!report) return;
         if (above) report->holder = above;
         above = who;
+        report->is_task = is_task_on(stack, *who);
         report->context = stack.index;
         report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
         if (state != strand_state::running)

@@ -26,6 +26,12 @@
 // A runnable that a worker moves from one place to another at that moment may be missing (a fiber
 // that has not begun) or be reported as blocked (a context that is being woken).
 //
+// Task strands hold no stack while they wait. Those that have waited are in a table of a worker
+// (task_table.hpp); those that have not begun are in a queue. A strand is suspended if its identity
+// names the strand's own wait; otherwise it runs on a context, which reports it. The snapshot
+// follows the frames of a suspended strand from the innermost task outwards: nothing changes them
+// before the strand continues, and a strand leaves its table before its memory is freed.
+//
 // Threads: any thread may call, including fibers of the runtime itself. One snapshot at a time in
 // the process. While it is taken, some 10 us and about 1 us for each blocked fiber, the runtime
 // stands still, and system calls that cannot be restarted are interrupted.
@@ -61,6 +67,8 @@ struct strand_report {
     const void* identity = nullptr;
     std::uint64_t id = 0;
     bool is_fiber = false;
+    bool is_task = false;
+    bool is_lent = false; // A task that runs with the identity of the code that waits for it.
     std::array<char, 24> name{};
     strand_state state = strand_state::fresh;
     unsigned worker = 0;                  // Set for a running one.
@@ -76,7 +84,8 @@ struct strand_report {
     std::size_t stack_size = 0;    // Of the context, with all logical threads on it.
     std::size_t stack_used = 0;    // In use at the snapshot.
     std::size_t stack_touched = 0; // The most ever used, by any logical thread on it.
-    std::size_t first_frame = 0;   // An index into `frames`.
+    // Of a task: the addresses of its functions, innermost first. Otherwise return addresses.
+    std::size_t first_frame = 0; // An index into `frames`.
     std::size_t frames = 0;
 };
 
@@ -94,7 +103,7 @@ struct runtime_report {
     std::vector<worker_report> workers;
     std::vector<strand_report> strands;
     std::vector<const void*> frames;
-    std::size_t other_ready = 0; // Tasks that are no fibers: jobs, children of scopes.
+    std::size_t other_ready = 0; // Work that is no strand yet: jobs, children of scopes.
 };
 
 class snapshot {
@@ -120,6 +129,9 @@ private:
     strand_report* add(strand& who, strand_state state) noexcept;
     void add_all_on(class context& stack, strand* innermost, strand_state state) noexcept;
     void add_frames(strand_report& to, const class context& of) noexcept;
+    result collect_tasks() noexcept;
+    void add_task(class task_strand& one, strand_state state) noexcept;
+    void add_task_frames(strand_report& to, class task_strand& of) noexcept;
     std::uint64_t id_of(strand& who) noexcept;
 
     runtime_core& of_;

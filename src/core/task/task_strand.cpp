@@ -3,6 +3,7 @@
 // protocol.
 #include "sennit/detail/core/task_strand.hpp"
 
+#include "core/diagnostics/task_table.hpp"
 #include "core/diagnostics/tracing.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/task/activation.hpp"
@@ -52,8 +53,8 @@ std::coroutine_handle<> transfer_by_loop(std::coroutine_handle<> next) noexcept 
     return std::noop_coroutine();
 }
 
-task_strand::task_strand(runtime_core& where, void (*ended)(task_strand&) noexcept) noexcept
-    : resumable(&task_strand::run_ready, where), plain_frame{&task_strand::at_end}, ended_(ended) {
+task_strand::task_strand(runtime_core& where, void (*at_end)(void* frame)) noexcept
+    : resumable(&task_strand::run_ready, where), plain_frame{at_end} {
     own_.outer = nullptr;
     saved_strand = &own_;
 }
@@ -81,11 +82,12 @@ void task_strand::run_ready(runnable* self) noexcept {
     } while (self);
 }
 
-// The outermost task has destroyed its frame, and continues this one.
-void task_strand::at_end(void* frame) {
-    auto& me = static_cast<task_strand&>(*static_cast<plain_frame*>(frame));
-    if (me.saved_strand == &me.own_) destroy_locals(me.own_);
-    me.ended_(me);
+void task_strand::list() noexcept {
+    listed_ = this_worker()->services.tasks.add(*this);
+}
+
+void task_strand::unlist() noexcept {
+    task_table::remove(*listed_);
 }
 
 wait_point& task_wait::fresh_point(bool sole) noexcept {
@@ -143,6 +145,9 @@ void task_wait::reserve_limit(std::int64_t deadline_ns) {
     self.options_.on = options.on;
     self.options_.holder = options.holder;
     self.identity().waits_for = &self.options_;
+    self.suspended_at_ = static_cast<std::uint32_t>(this_worker()->cached_now_ns() >> 20);
+    if (!self.listed_) [[unlikely]]
+        self.list();
 }
 
 // Once the running strand is suspended, and may be gone: the next one takes its place without a

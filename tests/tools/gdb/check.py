@@ -57,9 +57,17 @@ def check(output):
         r"^coroutine 'parser' \[suspended\] on side \d+$",
         r"^coroutine 'waits inside' \[entered\] on side \d+$",
     )
-    listed = output[output.index("---coroutines---") : output.index("---first---")]
+    listed = output[output.index("---coroutines---") : output.index("---tasks---")]
     if len(re.findall(r"^coroutine", listed, re.MULTILINE)) != 2:
         sys.exit(f"check_gdb: other than two coroutines in:\n{listed}")
+    tasks = output[output.index("---tasks---") : output.index("---first---")]
+    expect(
+        tasks,
+        r"^task \S.* \[blocked in channel::pop at 0x[0-9a-f]+\]\n"
+        r"    #0  .*receives\(.*\n    #1  .*awaits_what_receives\(",
+    )
+    if len(re.findall(r"^task|^    #", tasks, re.MULTILINE)) != 3:
+        sys.exit(f"check_gdb: other than one task of two functions in:\n{tasks}")
     parser = output[output.index("---parser---") : output.index("---inside---")]
     expect(
         parser,
@@ -101,6 +109,8 @@ def main():
         "sennit fibers",
         "echo ---coroutines---\\n",
         "sennit coroutines",
+        "echo ---tasks---\\n",
+        "sennit tasks",
         "echo ---first---\\n",
         "sennit bt first",
         "echo ---parser---\\n",

@@ -251,7 +251,8 @@ private:
     class strand_of_walk final : public task_strand {
     public:
         strand_of_walk(task_fork& of, std::uint32_t first, std::uint32_t last) noexcept
-            : task_strand(*current_runtime(), &strand_of_walk::has_ended), scope_(of.scope) {
+            : task_strand(*current_runtime(), calls_at_end<&strand_of_walk::has_ended>),
+              scope_(of.scope) {
             if (of.scope) identity().scope = &scope_;
             walk_.resume = &typed_task_fork::child_ended;
             walk_.fork = &of;

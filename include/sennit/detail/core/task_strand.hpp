@@ -16,6 +16,9 @@
 //   limit            the strand, at its first wait with a     the strand; the timers while armed
 //                      deadline
 //   own              the strand                               reports
+//   listed           the strand, at its first wait            the strand, at its end
+//   suspended_at     the await, before it publishes the wait  reports
+//   reported         reports, while no worker runs            reports
 //
 // Protocol of a wait. A1: await_suspend stores the handle in `innermost`. A2: it enters the
 // source's list, under the source's lock. A3: it releases that lock. From A3 on, another worker may
@@ -34,6 +37,7 @@
 // Tested by tests/unit/task and by tests/sim/scenarios/task.cpp.
 #pragma once
 
+#include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/sanitizers.hpp"
 #include "sennit/detail/core/resumable.hpp"
 #include "sennit/detail/core/strand.hpp"
@@ -79,8 +83,8 @@ struct task_run {
 
 class task_strand : public resumable, private plain_frame {
 public:
-    // `ended` is called once, when the outermost task has ended. It may free the strand.
-    task_strand(runtime_core& where, void (*ended)(task_strand&) noexcept) noexcept;
+    // `at_end` is calls_at_end<f>.
+    task_strand(runtime_core& where, void (*at_end)(void* frame)) noexcept;
     ~task_strand();
     task_strand(const task_strand&) = delete;
 
@@ -99,10 +103,26 @@ public:
 
     static void run_ready(runnable* self) noexcept;
 
+protected:
+    // `Ended` is called once, when the outermost task has ended and has destroyed its frame. It may
+    // free the strand.
+    template <void (*Ended)(task_strand&) noexcept>
+    static void calls_at_end(void* frame) {
+        auto& self = static_cast<task_strand&>(*static_cast<plain_frame*>(frame));
+        self.end_identity();
+        Ended(self);
+    }
+
 private:
     friend class task_wait;
     friend class activation;
-    static void at_end(void* frame);
+    friend class snapshot;
+    void end_identity() noexcept {
+        if (saved_strand == &own_) destroy_locals(own_);
+        if (listed_) unlist();
+    }
+    [[gnu::noinline]] void list() noexcept;
+    void unlist() noexcept;
     // Before each run on the stack of `here`.
     void begin_on(const task_run& here) noexcept {
         // A strand with an identity of its own runs on top of the code below. Reports read it.
@@ -115,7 +135,10 @@ private:
     wait_options options_;
     cancel_scope* waiting_in_ = nullptr;
     std::unique_ptr<task_limit> limit_;
-    void (*const ended_)(task_strand&) noexcept;
+    // The strand's place in the table of a worker; null: the strand has not waited yet.
+    base::atomic<std::uintptr_t>* listed_ = nullptr;
+    std::uint32_t suspended_at_ = 0; // The worker's clock, in units of 2^20 ns.
+    bool reported_ = false;          // Only a snapshot accesses it.
     strand own_;
 };
 

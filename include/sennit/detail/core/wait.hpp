@@ -60,8 +60,8 @@ struct wait_entry : base::list_node {
         : point(whose), number(source), data(given) {}
     wait_point& point;
     unsigned number;
-    void* data; // belongs to the source: where a value is stored
     bool queued = false;
+    void* data; // belongs to the source: where a value is stored
     wake_reason why() const noexcept {
         return static_cast<wake_reason>(static_cast<std::uint32_t>(wake_reason::source) + number);
     }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task strands that have suspended, for reports. Each worker has a table.
+//
+// A strand enters the table of the worker on which it suspends for the first time, and leaves the
+// table when it ends, on any worker. So a task that never suspends costs nothing, and a wait costs
+// one look at the strand's own place.
+//
+//   field       written by                                     read by
+//   a slot      the owner, while the slot is free;             the owner; a snapshot, while all
+//                 the worker that ends the strand                workers are suspended
+//   the others  the owner                                      the owner; a snapshot
+//
+// A slot holds the strand's address, or the address of the next free slot plus 1 (the end of that
+// list is 1), or 0: the strand has ended, and the owner has not found the slot yet. The worker that
+// ends a strand stores 0, and touches the slot no more. The owner collects such slots, one chunk at
+// a time, when it has no free slot. If less than half of the chunk is free, it also adds a chunk.
+// So a place costs two looks on average, and no instruction is locked.
+//
+// No access orders anything: between the entry of a strand and its end the strand itself passes
+// from worker to worker, and the owner only compares the slot with 0.
+//
+// Tested by tests/unit/core/task_table_test.cpp and tests/unit/obs/task_dump_test.cpp.
+#pragma once
+
+#include "sennit/detail/base/atomic.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sennit::sched {
+
+class task_strand;
+
+class task_table {
+public:
+    using slot = base::atomic<std::uintptr_t>;
+
+    task_table() noexcept = default;
+    ~task_table();
+    task_table(const task_table&) = delete;
+
+    // Owner's thread. Null if memory is refused: no report shows the strand then.
+    slot* add(task_strand& who) noexcept;
+    // The strand ends. Any thread.
+    static void remove(slot& place) noexcept { place.store_rlx(0); } // Orders nothing, see above.
+
+    // The number of slots. Exact on the owner's thread, and while the owner is suspended.
+    std::size_t capacity() const noexcept {
+        return capacity_.load_rlx();
+    } // Only the number counts.
+    // Calls `visit(strand)` for each strand. Requires that no thread adds or removes a strand.
+    template <class F>
+    void for_each(F&& visit) const {
+        for (const chunk* one = newest_.load_rlx(); one; one = one->older) // No thread runs.
+            for (std::size_t i = 0; i < one->size; ++i) {
+                const std::uintptr_t held = one->slots()[i].load_rlx(); // No thread runs.
+                // SAFETY: the address that `add` has stored.
+                if (held != 0 && held % 2 == 0) visit(*reinterpret_cast<task_strand*>(held));
+            }
+    }
+
+private:
+    friend class snapshot; // For debuggers.
+    // The slots follow the header.
+    struct chunk {
+        chunk* older;
+        std::size_t size;
+        slot* slots() noexcept { return reinterpret_cast<slot*>(this + 1); }
+        const slot* slots() const noexcept { return reinterpret_cast<const slot*>(this + 1); }
+    };
+    void find_free_slots() noexcept;
+    std::size_t collect(chunk& from) noexcept;
+    void grow() noexcept;
+    void make_free(slot& place) noexcept;
+
+    base::atomic<chunk*> newest_{nullptr};
+    chunk* next_to_collect_ = nullptr;
+    slot* first_free_ = nullptr;
+    base::atomic<std::size_t> capacity_{0};
+};
+
+} // namespace sennit::sched
