@@ -26,6 +26,7 @@
 #include "sennit/detail/core/deadline.hpp"
 #include "sennit/detail/core/fiber_block.hpp"
 #include "sennit/detail/core/here.hpp"
+#include "sennit/detail/core/list_awaiter.hpp"
 #include "sennit/runtime.hpp"
 #include "sennit/scheduling.hpp"
 
@@ -321,8 +322,7 @@ public:
         check_joinable();
         if (typeid(detail::outcome<R>) != block_->result_type()) throw std::bad_cast();
         block_->join();
-        const ending ended(*this);
-        return static_cast<detail::fiber_with_result<R>*>(ended.block)->result.take();
+        return take_result<R>();
     }
 
     // Blocks until the fiber has ended, but at most until the deadline. Returns false when the
@@ -335,6 +335,31 @@ public:
     bool join_until(const std::chrono::time_point<Clock, Duration>& when) {
         return sched::wait_until(when, false,
                                  [this](std::int64_t until) { return join_before(until); });
+    }
+
+    // Like join(), join<R>(), join_for and join_until, for a task: `co_await one.async_join()`
+    // suspends the task until the fiber has ended. The deadline is a time of the steady clock. The
+    // checks of the arguments come with the call, before the await.
+    auto async_join() {
+        check_joinable();
+        return join_awaiter<void>(*this);
+    }
+    template <class R>
+    auto async_join() {
+        check_joinable();
+        if (typeid(detail::outcome<R>) != block_->result_type()) throw std::bad_cast();
+        return join_awaiter<R>(*this);
+    }
+    template <class Rep, class Period>
+    auto async_join_for(const std::chrono::duration<Rep, Period>& duration) {
+        check_joinable();
+        return timed_join_awaiter(*this, detail::deadline_in(duration));
+    }
+    template <class Duration>
+    auto
+    async_join_until(const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) {
+        check_joinable();
+        return timed_join_awaiter(*this, sched::deadline_of(when));
     }
 
     // Lets the fiber run on without this object. An exception that leaves its function then ends
@@ -399,6 +424,45 @@ private:
         ~ending() { block->dispose(); }
         ending(const ending&) = delete;
         sched::fiber_block* const block;
+    };
+
+    // The fiber has ended: take its result, or rethrow its exception, and free it.
+    void take_end();
+    template <class R>
+    R take_result() {
+        const ending ended(*this);
+        return static_cast<detail::fiber_with_result<R>*>(ended.block)->result.take();
+    }
+
+    using awaited_end = sched::fiber_block::awaited_end;
+    template <class R>
+    class join_awaiter : public sched::list_awaiter<awaited_end> {
+    public:
+        explicit join_awaiter(fiber& joined) noexcept
+            : list_awaiter(awaited_end{joined.block_}), joined_(joined) {}
+        R await_resume() {
+            list_awaiter::await_resume();
+            if constexpr (std::is_void_v<R>)
+                joined_.take_end();
+            else
+                return joined_.take_result<R>();
+        }
+
+    private:
+        fiber& joined_;
+    };
+    class timed_join_awaiter : public sched::timed_list_awaiter<awaited_end> {
+    public:
+        timed_join_awaiter(fiber& joined, std::int64_t deadline_ns) noexcept
+            : timed_list_awaiter(awaited_end{joined.block_}, deadline_ns), joined_(joined) {}
+        bool await_resume() {
+            if (!timed_list_awaiter::await_resume()) return false;
+            joined_.take_end();
+            return true;
+        }
+
+    private:
+        fiber& joined_;
     };
 
     void launch(sennit::launch policy) noexcept {

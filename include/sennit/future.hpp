@@ -43,11 +43,13 @@
 #include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/deadline.hpp"
 #include "sennit/detail/core/here.hpp"
+#include "sennit/detail/core/list_awaiter.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/future/detail/task.hpp"
 #include "sennit/future/detail/value.hpp"
 
 #include <chrono>
+#include <coroutine>
 #include <cstdint>
 #include <exception>
 #include <future> // std::future_error, std::future_errc, std::future_status
@@ -61,6 +63,34 @@ using std::future_error;
 using std::future_status;
 
 namespace detail {
+
+// The waits of a task for a state: see list_awaiter.hpp.
+struct awaited_state {
+    future_state* state;
+    bool ready_or_lock() const noexcept { return state->ready_or_lock(); }
+    std::coroutine_handle<> suspend(std::coroutine_handle<> at, std::int64_t deadline_ns) const {
+        return state->suspend(at, deadline_ns);
+    }
+    bool end_suspension() const {
+        const sched::wake_reason why = state->end_suspension();
+        if (why == sched::wake_reason::cancelled) throw cancelled();
+        return why != sched::wake_reason::timed_out;
+    }
+};
+
+class ready_awaiter : public sched::list_awaiter<awaited_state> {
+public:
+    explicit ready_awaiter(future_state& of) noexcept : list_awaiter(awaited_state{&of}) {}
+};
+
+class timed_ready_awaiter : public sched::timed_list_awaiter<awaited_state> {
+public:
+    timed_ready_awaiter(future_state& of, std::int64_t deadline_ns) noexcept
+        : timed_list_awaiter(awaited_state{&of}, deadline_ns) {}
+    future_status await_resume() {
+        return timed_list_awaiter::await_resume() ? future_status::ready : future_status::timeout;
+    }
+};
 
 // The members that both kinds of future have.
 template <class T>
@@ -87,6 +117,21 @@ public:
             if (wait_before(sched::deadline_of(when)) == future_status::ready)
                 return future_status::ready;
         return look();
+    }
+
+    // Suspend the awaiting task until the future is ready, without a limit or until the deadline at
+    // most, which is a time of the steady clock. The future stays valid: `co_await
+    // std::move(future)` takes the value. The first returns nothing, the others return ready or
+    // timeout. A time that has passed only looks. Throw `cancelled`.
+    auto async_wait() const { return detail::ready_awaiter(state()); }
+    template <class Rep, class Period>
+    auto async_wait_for(const std::chrono::duration<Rep, Period>& duration) const {
+        return detail::timed_ready_awaiter(state(), sched::deadline_in(duration));
+    }
+    template <class Duration>
+    auto async_wait_until(
+        const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) const {
+        return detail::timed_ready_awaiter(state(), sched::deadline_of(when));
     }
 
     // Blocks like get. Returns the exception that get would throw, or null if get would return a

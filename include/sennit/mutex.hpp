@@ -31,11 +31,13 @@
 #pragma once
 
 #include "sennit/detail/core/awaitable.hpp"
+#include "sennit/detail/core/deadline.hpp"
 #include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/timed_lock.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
 
+#include <chrono>
 #include <coroutine>
 #include <cstdint>
 #include <mutex>
@@ -46,6 +48,7 @@ namespace detail {
 class lock_case; // of select
 class lock_awaiter;
 class scoped_lock_awaiter;
+class timed_lock_awaiter;
 } // namespace detail
 
 class mutex {
@@ -128,17 +131,21 @@ public:
     explicit lock_awaiter(mutex& wanted) noexcept : wanted_(wanted) {}
     lock_awaiter(lock_awaiter&& unused) noexcept : wanted_(unused.wanted_) {}
     bool await_ready() { return wanted_.try_lock() || lock_or_hold(); }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller);
-    void await_resume() noexcept {
-        if (waits_) end();
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+        return suspend_until(caller, sched::never);
     }
+    void await_resume() noexcept { (void)end(); }
 
 protected:
+    std::coroutine_handle<> suspend_until(std::coroutine_handle<> caller, std::int64_t deadline_ns);
+    // Returns true if the task owns the mutex.
+    bool end() noexcept { return !waits_ || end_wait(); }
+
     mutex& wanted_;
 
 private:
     bool lock_or_hold(); // False: the lock of the list is held.
-    void end() noexcept;
+    bool end_wait() noexcept;
     mutex::attempt mine_{0, true, false};
     bool waits_ = false;
 };
@@ -152,6 +159,19 @@ public:
     }
 };
 
+class timed_lock_awaiter : public lock_awaiter {
+public:
+    timed_lock_awaiter(mutex& wanted, std::int64_t deadline_ns) noexcept
+        : lock_awaiter(wanted), deadline_ns_(deadline_ns) {}
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+        return suspend_until(caller, deadline_ns_);
+    }
+    bool await_resume() noexcept { return end(); }
+
+private:
+    std::int64_t deadline_ns_;
+};
+
 } // namespace detail
 
 inline detail::lock_awaiter mutex::async_lock() noexcept {
@@ -163,7 +183,21 @@ inline detail::scoped_lock_awaiter mutex::async_scoped_lock() noexcept {
 
 // A mutex with try_lock_for and try_lock_until, which block until the deadline at most and return
 // whether the caller owns the mutex.
-class timed_mutex : public sched::timed_lock<mutex> {};
+class timed_mutex : public sched::timed_lock<mutex> {
+public:
+    // Suspend the awaiting task until it owns the mutex, but at most until the deadline, which is a
+    // time of the steady clock. Return whether the task owns the mutex. Otherwise like async_lock.
+    template <class Rep, class Period>
+    detail::timed_lock_awaiter
+    async_try_lock_for(const std::chrono::duration<Rep, Period>& duration) noexcept {
+        return {*this, sched::deadline_in(duration)};
+    }
+    template <class Duration>
+    detail::timed_lock_awaiter async_try_lock_until(
+        const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) noexcept {
+        return {*this, sched::deadline_of(when)};
+    }
+};
 
 // A mutex that its owner may lock again. The owner must unlock it as often as it has locked it.
 class recursive_mutex : private mutex {

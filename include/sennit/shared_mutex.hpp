@@ -21,10 +21,12 @@
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/list_awaiter.hpp"
 #include "sennit/detail/core/timed_lock.hpp"
 #include "sennit/detail/core/wait.hpp"
 
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 
@@ -55,17 +57,35 @@ public:
     // is no reader.
     void unlock_shared();
 
+    // Suspend the awaiting task until it owns the mutex as its writer, or as one of the readers.
+    // Are no points of cancellation. Throw like lock and lock_shared.
+    auto async_lock() noexcept { return sched::list_awaiter(entering{this, {kind::writer}}); }
+    auto async_lock_shared() noexcept {
+        return sched::list_awaiter(entering{this, {kind::reader}});
+    }
+
 protected:
     bool lock_until(std::int64_t deadline_ns);
     bool lock_shared_until(std::int64_t deadline_ns);
 
-private:
     enum class kind : std::uint8_t { reader, writer };
     struct request {
         kind what;
-        void* who;
+        void* who = nullptr;
+    };
+    // The wait of a task: see list_awaiter.hpp.
+    struct entering {
+        shared_mutex* self;
+        request mine;
+        bool ready_or_lock();
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at, std::int64_t deadline_ns);
+        bool end_suspension() noexcept;
     };
 
+private:
+    // Returns true if the caller has entered. Otherwise the lock is held.
+    bool enter_or_lock(request& mine);
+    void give_up() noexcept;
     bool enter(kind what, std::int64_t deadline_ns);
     bool admits(kind what) const noexcept {
         return !writer_ && (what == kind::reader || readers_ == 0);
@@ -91,6 +111,34 @@ public:
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& when) {
         return sched::wait_until(when, false,
                                  [this](std::int64_t until) { return lock_shared_until(until); });
+    }
+
+    // Suspend the awaiting task until it owns the mutex as its writer, or as one of the readers,
+    // but at most until the deadline, which is a time of the steady clock. Return whether the task
+    // has the lock. Otherwise like async_lock.
+    template <class Rep, class Period>
+    auto async_try_lock_for(const std::chrono::duration<Rep, Period>& duration) noexcept {
+        return entering_until(kind::writer, sched::deadline_in(duration));
+    }
+    template <class Duration>
+    auto async_try_lock_until(
+        const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) noexcept {
+        return entering_until(kind::writer, sched::deadline_of(when));
+    }
+    template <class Rep, class Period>
+    auto async_try_lock_shared_for(const std::chrono::duration<Rep, Period>& duration) noexcept {
+        return entering_until(kind::reader, sched::deadline_in(duration));
+    }
+    template <class Duration>
+    auto async_try_lock_shared_until(
+        const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) noexcept {
+        return entering_until(kind::reader, sched::deadline_of(when));
+    }
+
+private:
+    sched::timed_list_awaiter<entering> entering_until(kind what,
+                                                       std::int64_t deadline_ns) noexcept {
+        return {entering{this, {what}}, deadline_ns};
     }
 };
 

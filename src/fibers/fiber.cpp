@@ -77,6 +77,10 @@ void fiber::refuse_join() const {
 void fiber::join() {
     check_joinable();
     block_->join();
+    take_end();
+}
+
+void fiber::take_end() {
     const ending ended(*this);
     if (ended.block->error) std::rethrow_exception(ended.block->error);
 }
@@ -86,8 +90,7 @@ bool fiber::join_before(std::int64_t deadline_ns) {
     if (block_->join({.deadline_ns = deadline_ns, .cancellable = false, .what = "fiber::join"}) !=
         sched::wake_reason::source)
         return false;
-    const ending ended(*this);
-    if (ended.block->error) std::rethrow_exception(ended.block->error);
+    take_end();
     return true;
 }
 

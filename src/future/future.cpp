@@ -61,8 +61,10 @@ bool future_state::ready_or_lock() noexcept {
     return true;
 }
 
-std::coroutine_handle<> future_state::suspend(std::coroutine_handle<> at) {
-    return sched::task_wait::block(at, waiters_, lock_, {.what = "future", .on = this});
+std::coroutine_handle<> future_state::suspend(std::coroutine_handle<> at,
+                                              std::int64_t deadline_ns) {
+    return sched::task_wait::block(at, waiters_, lock_,
+                                   {.deadline_ns = deadline_ns, .what = "future", .on = this});
 }
 
 sched::wake_reason future_state::end_suspension() noexcept {

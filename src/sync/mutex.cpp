@@ -145,15 +145,22 @@ bool detail::lock_awaiter::lock_or_hold() {
     return !waits_;
 }
 
-std::coroutine_handle<> detail::lock_awaiter::await_suspend(std::coroutine_handle<> caller) {
+std::coroutine_handle<> detail::lock_awaiter::suspend_until(std::coroutine_handle<> caller,
+                                                            std::int64_t deadline_ns) {
     mine_.who = mutex::self();
-    return sched::task_wait::block(
-        caller, wanted_.waiters_, wanted_.lock_,
-        {.cancellable = false, .what = "mutex", .on = &wanted_, .holder = &mutex::holder}, &mine_);
+    return sched::task_wait::block(caller, wanted_.waiters_, wanted_.lock_,
+                                   {.deadline_ns = deadline_ns,
+                                    .cancellable = false,
+                                    .what = "mutex",
+                                    .on = &wanted_,
+                                    .holder = &mutex::holder},
+                                   &mine_);
 }
 
-void detail::lock_awaiter::end() noexcept {
-    (void)sched::task_wait::unblock(wanted_.waiters_, wanted_.lock_);
+// A waiter that the deadline has taken off may leave the flag `waiting` behind. The next unlock
+// clears it.
+bool detail::lock_awaiter::end_wait() noexcept {
+    return sched::task_wait::unblock(wanted_.waiters_, wanted_.lock_) == sched::wake_reason::source;
 }
 
 // ---- The case of a select. The caller holds the list's lock from `try_now` until it waits or has

@@ -3,6 +3,7 @@
 
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/strand.hpp"
+#include "sennit/detail/core/task_strand.hpp"
 
 #include <mutex>
 #include <system_error>
@@ -41,29 +42,54 @@ void shared_mutex::admit_waiters(sched::wake_ups& woken) noexcept {
     }
 }
 
-bool shared_mutex::enter(kind what, std::int64_t deadline_ns) {
-    void* const me = sched::current_identity();
+bool shared_mutex::enter_or_lock(request& mine) {
+    mine.who = sched::current_identity();
     lock_.lock();
-    if (writer_ == me) {
+    if (writer_ == mine.who) {
         lock_.unlock();
         throw_system_error(std::errc::resource_deadlock_would_occur,
                            "sennit: [SNT-206] shared_mutex::lock: the caller owns this mutex "
                            "already as its writer; unlock it first");
     }
-    if (admits(what) && waiters_.empty()) {
-        admit(what, me);
-        lock_.unlock();
-        return true;
-    }
-    request mine{what, me};
+    if (!admits(mine.what) || !waiters_.empty()) return false;
+    admit(mine.what, mine.who);
+    lock_.unlock();
+    return true;
+}
+
+// After a wait that a deadline has ended: a writer that gave up may have kept readers waiting.
+void shared_mutex::give_up() noexcept {
+    sched::wake_ups woken;
+    std::lock_guard guard(lock_);
+    admit_waiters(woken);
+}
+
+bool shared_mutex::enter(kind what, std::int64_t deadline_ns) {
+    request mine{what};
+    if (enter_or_lock(mine)) return true;
     const auto why = sched::block(
         waiters_, lock_,
         {.deadline_ns = deadline_ns, .cancellable = false, .what = "shared_mutex", .on = this},
         &mine);
     if (why == sched::wake_reason::source) return true;
-    sched::wake_ups woken; // a writer that gave up may have kept readers waiting
-    std::lock_guard guard(lock_);
-    admit_waiters(woken);
+    give_up();
+    return false;
+}
+
+bool shared_mutex::entering::ready_or_lock() {
+    return self->enter_or_lock(mine);
+}
+std::coroutine_handle<> shared_mutex::entering::suspend(std::coroutine_handle<> at,
+                                                        std::int64_t deadline_ns) {
+    return sched::task_wait::block(
+        at, self->waiters_, self->lock_,
+        {.deadline_ns = deadline_ns, .cancellable = false, .what = "shared_mutex", .on = self},
+        &mine);
+}
+bool shared_mutex::entering::end_suspension() noexcept {
+    if (sched::task_wait::unblock(self->waiters_, self->lock_) == sched::wake_reason::source)
+        return true;
+    self->give_up();
     return false;
 }
 

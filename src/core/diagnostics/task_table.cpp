@@ -37,7 +37,7 @@ void task_table::make_free(slot& place) noexcept {
 }
 
 void task_table::find_free_slots() noexcept {
-    if (!next_to_collect_) next_to_collect_ = newest_.load_rlx(); // Written by this thread.
+    if (!next_to_collect_) next_to_collect_ = newest_.load_rlx(); // Orders nothing: own.
     if (chunk* const one = next_to_collect_) {
         next_to_collect_ = one->older;
         if (collect(*one) >= one->size / 2) return;
@@ -57,14 +57,15 @@ std::size_t task_table::collect(chunk& from) noexcept {
 }
 
 void task_table::grow() noexcept {
-    const std::size_t before = capacity_.load_rlx(); // Written by this thread.
+    const std::size_t before = capacity_.load_rlx(); // Orders nothing: own.
     const std::size_t size = std::clamp(before, smallest_chunk, largest_chunk);
     void* const memory = ::operator new(sizeof(chunk) + size * sizeof(slot), std::nothrow);
     if (!memory) return;
-    auto* const fresh = ::new (memory) chunk{newest_.load_rlx(), size}; // Written by this thread.
+    auto* const fresh = ::new (memory) chunk{newest_.load_rlx(), size}; // Orders nothing: own.
     for (std::size_t i = size; i-- > 0;) make_free(*std::construct_at(fresh->slots() + i, 0u));
-    newest_.store_rlx(fresh);           // A snapshot reads it while this thread is suspended.
-    capacity_.store_rlx(before + size); // Likewise.
+    // A snapshot reads both while this thread is suspended.
+    newest_.store_rlx(fresh);           // Orders nothing.
+    capacity_.store_rlx(before + size); // Orders nothing.
 }
 
 } // namespace sennit::sched

@@ -51,9 +51,9 @@ public:
     // Calls `visit(strand)` for each strand. Requires that no thread adds or removes a strand.
     template <class F>
     void for_each(F&& visit) const {
-        for (const chunk* one = newest_.load_rlx(); one; one = one->older) // No thread runs.
+        for (const chunk* one = newest_.load_rlx(); one; one = one->older) // Orders nothing.
             for (std::size_t i = 0; i < one->size; ++i) {
-                const std::uintptr_t held = one->slots()[i].load_rlx(); // No thread runs.
+                const std::uintptr_t held = one->slots()[i].load_rlx(); // Orders nothing.
                 // SAFETY: the address that `add` has stored.
                 if (held != 0 && held % 2 == 0) visit(*reinterpret_cast<task_strand*>(held));
             }

@@ -6,6 +6,7 @@
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
+#include "sennit/detail/core/task_strand.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
 #include "sys/bounded_text.hpp"
@@ -193,18 +194,23 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     return wait_for_end(options, patient);
 }
 
+// Returns true if the fiber has ended. Otherwise the lock is held, and the end of the fiber will
+// look for a joiner.
+inline bool fiber_block::ended_or_lock() noexcept {
+    lock_.lock();
+    std::uint32_t seen = running_state;
+    // Orders nothing: if it succeeds, the lock orders everything.
+    if (base::elidable(state_).cas_rlx(seen, watched_state)) return false;
+    lock_.unlock();
+    (void)state_.load_acq(); // pairs with end: the fiber has ended
+    return true;
+}
+
 [[gnu::noinline]] wake_reason fiber_block::wait_for_end(const wait_options& options,
                                                         bool patient) noexcept {
     wait_point point(patient);
     wait_entry entry(point);
-    lock_.lock();
-    std::uint32_t seen = running_state;
-    // Orders nothing: if it succeeds, the lock orders everything.
-    if (!base::elidable(state_).cas_rlx(seen, watched_state)) {
-        lock_.unlock();
-        (void)state_.load_acq(); // pairs with end: the fiber has ended
-        return wake_reason::source;
-    }
+    if (ended_or_lock()) return wake_reason::source;
     enqueue(joiners_, entry);
     wait_options told = options;
     told.on = this;
@@ -218,6 +224,27 @@ wake_reason fiber_block::join(const wait_options& options) noexcept {
     dequeue(joiners_, entry);
     state_.store_rlx(running_state); // orders nothing: end looks at the list under the lock
     return why;
+}
+
+bool fiber_block::awaited_end::ready_or_lock() noexcept {
+    return self->ended() || self->ended_or_lock();
+}
+std::coroutine_handle<> fiber_block::awaited_end::suspend(std::coroutine_handle<> at,
+                                                          std::int64_t deadline_ns) {
+    return task_wait::block(at, self->joiners_, self->lock_,
+                            {.deadline_ns = deadline_ns,
+                             .cancellable = false,
+                             .what = "fiber::join",
+                             .on = self,
+                             .holder = &fiber_block::holder});
+}
+// As in wait_for_end. Without a deadline the fiber wakes the task after it has released the lock.
+bool fiber_block::awaited_end::end_suspension() noexcept {
+    if (task_wait::unblock(self->joiners_, self->lock_) == wake_reason::source) return true;
+    std::lock_guard guard(self->lock_);
+    if (self->ended()) return true;
+    self->state_.store_rlx(running_state); // orders nothing: end looks at the list under the lock
+    return false;
 }
 
 void fiber_block::let_go() noexcept {

@@ -10,6 +10,7 @@
 #include "sennit/condition_variable.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/event.hpp"
+#include "sennit/fiber.hpp"
 #include "sennit/latch.hpp"
 #include "sennit/mutex.hpp"
 #include "sennit/promise.hpp"
@@ -114,6 +115,20 @@ SIM_SCENARIO_WITHIN(task, second_wait_reuses_place_of_first, .preemptions = 2, .
     first.set();
     second.set();
     sim::check(ended.get() == 1, "both waits end");
+}
+
+// The fiber ends on one worker while a task on the other one joins it, and frees it.
+SIM_SCENARIO_WITHIN(task, task_joins_fiber_that_ends, .preemptions = 2, .stale_reads = 1) {
+    engine two(2);
+    sim::var<int> left{0};
+    two.run([&] {
+        const auto joins = [&]() -> task<int> {
+            sennit::fiber ends([&] { left = 7; });
+            co_await ends.async_join();
+            co_return left;
+        };
+        sim::check(sennit::block_on(joins()) == 7, "the task sees what the fiber has done");
+    });
 }
 
 // The lock is handed to a waiting task.

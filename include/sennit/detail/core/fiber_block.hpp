@@ -23,6 +23,7 @@
 #include "sennit/scheduling.hpp"
 
 #include <array>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -115,6 +116,13 @@ public:
     wake_reason join(const wait_options& options) noexcept;
     // Blocks until the fiber has ended. A cancelled scope does not end the wait.
     void join() noexcept;
+    // The join of a task: see list_awaiter.hpp. Only one joiner at a time.
+    struct awaited_end {
+        fiber_block* self;
+        bool ready_or_lock() noexcept;
+        std::coroutine_handle<> suspend(std::coroutine_handle<> at, std::int64_t deadline_ns);
+        bool end_suspension() noexcept;
+    };
     // Pairs with end.
     bool ended() const noexcept { return state_.load_acq() == ended_state; }
 
@@ -205,6 +213,7 @@ private:
     bool run_if_newest() noexcept;
     bool run_if_newest_with_cold_state() noexcept;
     bool take_if_newest(worker* me) noexcept;
+    bool ended_or_lock() noexcept;
     bool run_for_joiner(worker& me, bool needs_more) noexcept;
     // `patient`: neither a deadline nor a scope ends the wait.
     wake_reason wait_for_end(const wait_options& options, bool patient) noexcept;
