@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests dumps: the state, the wait and the frames of each strand, and the use of its stack.
 #include "core/diagnostics/snapshot.hpp"
+#include "support.hpp"
 
 #include <sennit/detail/core/here.hpp>
 #include <sennit/obs/dump.hpp>
@@ -19,12 +20,6 @@
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string dump_of(const sennit::runtime& runtime) {
-    std::ostringstream text;
-    runtime.dump(text);
-    return text.str();
-}
 
 bool matches(const std::string& text, const std::string& pattern) {
     return std::regex_search(text, std::regex(pattern));

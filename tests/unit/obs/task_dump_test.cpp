@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests dumps of tasks: their state, their wait, and the functions that await each other.
+#include "support.hpp"
+
 #include <sennit/obs/dump.hpp>
 #include <sennit/sennit.hpp>
 
@@ -21,12 +23,6 @@
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string dump_of(const sennit::runtime& runtime) {
-    std::ostringstream text;
-    runtime.dump(text);
-    return text.str();
-}
 
 // The entries of a dump: each begins with a line that is not indented.
 std::vector<std::string> entries(const std::string& dump) {
