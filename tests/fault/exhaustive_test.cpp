@@ -153,6 +153,7 @@ constexpr scenario scenarios[] = {
     {"monitors", &faults::features::monitors, false, false, false, true},
     {"accepted_calls", &faults::features::accepted_calls, false, false, false, true},
     {"coroutines", &faults::features::coroutines, true, false, false, true},
+    {"tasks", &faults::features::tasks, true, false, false, true},
     {"task_graphs", &faults::features::task_graphs, true, false, false, true},
     {"pipelines", &faults::features::pipelines, true, false, false, true},
 };

@@ -393,6 +393,45 @@ bool coroutines() {
     return unused.resume(1) == 1;
 }
 
+namespace {
+sennit::task<std::size_t> receives(sennit::channel<std::string>& from) {
+    const std::optional<std::string> got = co_await from.async_pop();
+    co_return got ? got->size() : 0;
+}
+sennit::task<std::size_t> awaits(sennit::channel<std::string>& from) {
+    const std::size_t first = co_await receives(from);
+    co_return first + co_await receives(from);
+}
+} // namespace
+
+// Closes the channel on the way out, so that no task waits for values that a refusal has prevented.
+bool tasks() {
+    sennit::channel<std::string> texts(8); // Has room for all, should the tasks fail.
+    struct closing {
+        sennit::channel<std::string>& channel;
+        std::vector<sennit::future<std::size_t>> all;
+        ~closing() {
+            channel.close();
+            for (auto& each : all)
+                if (each.valid()) each.wait();
+        }
+    } tasks{texts, {}};
+    tasks.all.reserve(3); // A refused push_back would drop a future, and its task would run on.
+    for (int i = 0; i < 3; ++i) tasks.all.push_back(sennit::spawn(awaits, std::ref(texts)));
+    for (int i = 0; i < 6; ++i) texts.push(text());
+    std::size_t letters = 0;
+    for (auto& each : tasks.all) letters += each.get();
+    const auto parts = [&texts]() -> sennit::task<std::size_t> {
+        const auto [a, b] = co_await sennit::async_fork_join([&] { return receives(texts); },
+                                                             [&] { return receives(texts); });
+        co_return a + b;
+    };
+    texts.push(text());
+    texts.push(text());
+    letters += sennit::block_on(parts());
+    return letters == 8 * 40;
+}
+
 bool task_graphs() {
     sennit::par::task_graph g;
     sennit::par::tokens few(1);

@@ -27,6 +27,7 @@ bool monitors();
 bool accepted_calls();
 bool coroutines();
 bool task_graphs();
+bool tasks();
 bool pipelines();
 
 } // namespace faults::features
