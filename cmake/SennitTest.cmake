@@ -42,11 +42,12 @@ function(sennit_shared_headers target group)
     endif()
 endfunction()
 
-# sennit_gtest_folder(<name> FOLDER <folder> LABELS <label>... TIMEOUT <seconds>): builds all
-# `*_test.cpp` of the folder as one GoogleTest program and one test. Does nothing while the folder
-# holds none.
+# sennit_gtest_folder(<name> FOLDER <folder> LABELS <label>... TIMEOUT <seconds> [PROTOCOL]): builds
+# all `*_test.cpp` of the folder as one GoogleTest program and one test. Does nothing while the
+# folder holds none. PROTOCOL says that the headers under test carry protocols, so that their code
+# must be tested at the optimisation that users have (SENNIT_PROTOCOL_TEST_FLAGS).
 function(sennit_gtest_folder name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;TIMEOUT" "LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "PROTOCOL" "FOLDER;TIMEOUT" "LABELS")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/*_test.cpp")
     if(NOT sources)
         return()
@@ -54,7 +55,12 @@ function(sennit_gtest_folder name)
     file(GLOB support CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/support/*.cpp")
     sennit_test_program(${name} ${sources} ${support})
     target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
-    sennit_shared_headers(${name} test_programs <gtest/gtest.h> <sennit/sennit.hpp>)
+    set(group test_programs)
+    if(arg_PROTOCOL AND SENNIT_PROTOCOL_TEST_FLAGS)
+        target_compile_options(${name} PRIVATE ${SENNIT_PROTOCOL_TEST_FLAGS})
+        set(group protocol_test_programs)
+    endif()
+    sennit_shared_headers(${name} ${group} <gtest/gtest.h> <sennit/sennit.hpp>)
     math(EXPR timeout "${arg_TIMEOUT} * ${SENNIT_TIMEOUT_FACTOR}")
     # qemu-user cannot run itself again, adds a line to the last output of a program, reports
     # MADV_GUARD_INSTALL as done without doing it, and loses its own threads in fork().

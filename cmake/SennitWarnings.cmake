@@ -4,8 +4,8 @@
 function(sennit_warnings target)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-        # Files that are compiled together see each other's private names. release-gcc and debug-*
-        # compile them alone.
+        # Files that are compiled together see each other's private names. debug-* and
+        # tools/check_headers.py compile them alone.
         $<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow>
         $<$<BOOL:${SENNIT_WERROR}>:-Werror>)
 endfunction()

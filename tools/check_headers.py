@@ -1,24 +1,77 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the head of every C++ file, and that each public header compiles alone.
+"""Checks the head of every C++ file, and that each public header and each source of the library
+compiles alone, with the project's warnings.
 
 Every C++ file starts with the licence line. Every header has `#pragma once`. A public header opens
-with a comment that names its purpose. The compiler is $CXX, or g++. The tool leaves a header that
-a source includes first to the build, which compiles each source by itself (preset release-gcc). A
-header that another header includes first is compiled alone with that one.
+with a comment that names its purpose. The compiler is $CXX, or g++. A header that a source or
+another header includes first is compiled alone with that one. The presets of the tests compile
+several sources at once, so that only this tool sees a forgotten #include.
+
+The tool compiles the headers of the standard library once for all files. That hides a forgotten
+one, so the tool looks for names: a file that uses `std::vector` includes <vector>, or includes a
+file of the project that does.
 """
 
+import collections
 import concurrent.futures
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import policy
 
 LICENCE = "// SPDX-License-Identifier: Apache-2.0"
 FOLDERS = ("include", "src", "tests", "lab")
+# Those of cmake/SennitWarnings.cmake.
+WARNINGS = (
+    *("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion"),
+    *("-Wnon-virtual-dtor", "-Werror"),
+)
+# A few names of each standard header. Where a name has a second header, ALSO has that one.
+USES = {
+    header: re.compile(rf"\bstd::(?:{names})\b")
+    for header, names in {
+        "algorithm": "sort|find|find_if|any_of|all_of|none_of|count_if|fill|fill_n|remove_if|clamp",
+        "array": "array",
+        "bit": "bit_cast|countr_zero|countl_zero|bit_ceil|bit_width|popcount|has_single_bit",
+        "charconv": "from_chars|to_chars",
+        "chrono": "chrono",
+        "condition_variable": "condition_variable",
+        "coroutine": "coroutine_handle|suspend_always|suspend_never|noop_coroutine",
+        "cstdio": "fprintf|snprintf|fputs|fflush|printf",
+        "cstdlib": "abort|getenv|malloc|free|strtoul",
+        "cstring": "memcpy|memset|memcmp|strlen|strerror|memchr",
+        "deque": "deque",
+        "exception": "exception_ptr|current_exception|rethrow_exception|uncaught_exceptions",
+        "functional": "function|reference_wrapper|invoke",
+        "limits": "numeric_limits",
+        "map": "map|multimap",
+        "memory": "unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|construct_at",
+        "mutex": "mutex|lock_guard|unique_lock|scoped_lock|once_flag|call_once",
+        "new": "bad_alloc|nothrow|align_val_t|launder",
+        "optional": "optional|nullopt",
+        "random": "mt19937|mt19937_64|random_device",
+        "set": "set",
+        "span": "span",
+        "stdexcept": "logic_error|runtime_error|invalid_argument|out_of_range|length_error",
+        "stop_token": "stop_token|stop_source|stop_callback",
+        "string": "string|to_string",
+        "string_view": "string_view",
+        "system_error": "system_error|error_code|generic_category|system_category",
+        "thread": "thread|jthread|this_thread",
+        "tuple": "tuple|make_tuple|apply|tie",
+        "type_traits": "decay_t|remove_cvref_t|is_same_v|conditional_t|invoke_result_t",
+        "unordered_map": "unordered_map",
+        "utility": "move|forward|exchange|swap|pair|index_sequence",
+        "variant": "variant|visit|monostate",
+        "vector": "vector",
+    }.items()
+}
+ALSO = collections.defaultdict(tuple, {"new": ("memory",), "type_traits": ("concepts",)})
 
 
 def check_head(name, text):
@@ -32,27 +85,38 @@ def check_head(name, text):
             yield f"{name}:2: a public header opens with a comment that says what it is for"
 
 
-def check_alone(root, header, compiler):
-    """The compiler's complaint about a program that consists of this header alone, or None."""
-    name = header.relative_to(root / "include").as_posix()
-    command = [
-        compiler,
-        "-std=c++20",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-fsyntax-only",
-        f"-I{root / 'include'}",
-        "-x",
-        "c++",
-        "-",
-    ]
-    result = subprocess.run(command, input=f"#include <{name}>\n", capture_output=True, text=True)
-    return (
-        None
-        if result.returncode == 0
-        else f"include/{name}: does not compile alone:\n{result.stderr}"
+def compile_alone(command, root, name):
+    """The compiler's complaint about a program that begins with this file, or None."""
+    result = subprocess.run(
+        [*command, "-fsyntax-only", "-x", "c++", "-"],
+        input=f'#include "{root / name}"\n',
+        capture_output=True,
+        text=True,
     )
+    return None if result.returncode == 0 else f"{name}: does not compile alone:\n{result.stderr}"
+
+
+STANDARD = re.compile(r"[a-z_]+$")  # the name of a standard header: no folder, no suffix
+
+
+def with_standard_headers(command, folder, paths):
+    """Compiles the headers of the standard library that the files include into the folder; returns
+    the command that uses the result.
+    """
+    included = (name for path in paths for _, name, _ in policy.includes(path.read_text()))
+    names = sorted(set(filter(STANDARD.match, included)))
+    header = pathlib.Path(folder, "standard.hpp")
+    header.write_text(
+        "".join(f"#if __has_include(<{name}>)\n#include <{name}>\n#endif\n" for name in names)
+    )
+    compiled = subprocess.run(
+        [*command, "-x", "c++-header", header, "-o", f"{header}.gch"],
+        capture_output=True,
+        text=True,
+    )
+    if compiled.returncode != 0:
+        sys.exit(f"check_headers: cannot compile the standard headers:\n{compiled.stderr}")
+    return [*command, "-Winvalid-pch", "-include", str(header)]
 
 
 FIRST = re.compile(r'^#include [<"](.*?)[>"]', re.MULTILINE)
@@ -90,16 +154,50 @@ def to_compile(root):
     return chosen
 
 
+def forgotten_standard_headers(root, paths):
+    """Yields a complaint for each name of the standard library whose header no #include reaches."""
+    texts = {path: policy.without_comments(path.read_text()) for path in paths}
+
+    def included(path):
+        for _, name, quoted in policy.includes(texts[path]):
+            near = [path.parent / name] * quoted
+            places = [*near, root / "include" / name, root / "src" / name]
+            yield name, next(filter(texts.__contains__, (place.resolve() for place in places)), None)
+
+    direct = {path: list(included(path)) for path in texts}
+    for path, text in texts.items():
+        reached, waiting, standard = {path}, [path], set()
+        while waiting:
+            for name, place in direct[waiting.pop()]:
+                standard.add(name)
+                if place and place not in reached:
+                    reached.add(place)
+                    waiting.append(place)
+        for header, used in USES.items():
+            found = used.search(text)
+            if found and not standard & {header, *ALSO[header]}:
+                name, line = path.relative_to(root).as_posix(), text.count("\n", 0, found.start())
+                yield f"{name}:{line + 1}: uses {found[0]}, but no #include reaches <{header}>"
+
+
 def check(root, compiler):
+    root = root.resolve()
     paths = policy.files(root, *FOLDERS)
     findings = []
     for path in paths:
         findings += check_head(path.relative_to(root).as_posix(), path.read_text())
-    headers = [root / "include" / name for name in to_compile(root)]
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        findings += filter(
-            None, pool.map(lambda header: check_alone(root, header, compiler), headers)
-        )
+    library = policy.files(root, "include", "src")
+    findings += forgotten_standard_headers(root, library)
+    names = [f"include/{name}" for name in to_compile(root)]
+    names += [path.relative_to(root).as_posix() for path in library if path.suffix == ".cpp"]
+    command = [compiler, "-std=c++20", *WARNINGS, f"-I{root / 'include'}", f"-I{root / 'src'}"]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool,
+    ):
+        if names:
+            command = with_standard_headers(command, folder, library)
+        findings += filter(None, pool.map(lambda name: compile_alone(command, root, name), names))
     return findings, len(paths)
 
 
