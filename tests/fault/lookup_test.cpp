@@ -143,8 +143,8 @@ TEST(failing_resolver, errors_have_codes) {
                  {EAI_FAIL, io::errc::resolve_failed},
                  {EAI_MEMORY, std::make_error_code(std::errc::not_enough_memory)},
                  {EAI_SYSTEM, std::make_error_code(std::errc::too_many_files_open)}};
-    // A runtime of its own: the threads of the default runtime would run until the program ends, and
-    // other tests count the memory of all threads.
+    // A runtime of its own: the threads of the default runtime would run until the program ends,
+    // and other tests count the memory of all threads.
     std::optional<sennit::runtime> runtime(std::in_place, sennit::runtime_options{.workers = 1});
     runtime->run([&] {
         for (const auto& [from, to] : cases) {
