@@ -5,7 +5,6 @@
 #include "io/access.hpp"
 #include "sennit/detail/core/now.hpp"
 #include "sennit/detail/core/verbs.hpp"
-#include "sys/mutant.hpp"
 
 #include <memory>
 #include <mutex>
@@ -88,9 +87,8 @@ idle_clients::outcome idle_clients::wait(idle_client& one, const handle& stream,
     bool must_arm = false;
     {
         std::lock_guard guard(lock_);
-        if (stopped_ && !SENNIT_MUTANT("no connection waits after a stop"))
-            return outcome::ended;        // W4
-        if (!record->set_hook(one, seen)) // W5
+        if (stopped_) return outcome::ended; // W4
+        if (!record->set_hook(one, seen))    // W5
             return record->is_open() ? outcome::readable : outcome::ended;
         one.deadline_ns_ = deadline;
         one.record_ = record;
@@ -135,10 +133,7 @@ void idle_clients::take_waiting(std::int64_t latest,
                                 base::intrusive_queue<idle_client>& into) noexcept {
     for (idle_client* one = waiting_.front(); one && one->deadline_ns_ <= latest;) {
         idle_client* const next = waiting_.after(*one);
-        if (one->record_->take_hook() ||
-            SENNIT_MUTANT(
-                "the hook decides who owns a connection")) { // Otherwise another thread owns it,
-                                                             // and is about to come.
+        if (one->record_->take_hook()) { // Otherwise another thread owns it, and is about to come.
             waiting_.remove(*one);
             into.push_back(*one);
         }

@@ -28,5 +28,6 @@ bool accepted_calls();
 bool coroutines();
 bool task_graphs();
 bool pipelines();
+bool connections_that_wait();
 
 } // namespace faults::features

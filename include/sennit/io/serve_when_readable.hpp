@@ -47,7 +47,7 @@
 
 namespace sennit::io {
 
-// What becomes of a connection when its handler returns.
+// The next state of a connection, as its handler decides.
 enum class served {
     keep,  // It waits for its next byte.
     close, // It is closed.
@@ -93,7 +93,7 @@ public:
         if (options_.idle.count() != 0) peer.timeout(options_.idle);
         auto fresh = std::make_unique<client>(*this, std::move(peer));
         this->count().add();
-        go_on(owner(fresh.release()));
+        continue_client(owner(fresh.release()));
     }
     // Throws the exception for which a fiber could not be started, if any.
     void throw_error() {
@@ -103,7 +103,7 @@ public:
 
 private:
     // The connection waits, or a fiber serves it.
-    void go_on(owner one) {
+    void continue_client(owner one) {
         std::error_code failed;
         switch (this->wait(*one, one->peer, failed)) {
         case outcome::waits:
