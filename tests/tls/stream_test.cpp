@@ -214,8 +214,8 @@ TEST_P(tls_streams, certificate_of_other_host_is_refused) {
 
 TEST_P(tls_streams, certificate_of_an_address_is_accepted) {
     runtime.run([] {
-        const handshake both =
-            shake(client_context(), server_context(test_authority().sign("127.0.0.1")), "127.0.0.1");
+        const handshake both = shake(
+            client_context(), server_context(test_authority().sign("127.0.0.1")), "127.0.0.1");
         EXPECT_FALSE(both.of_client) << both.text;
     });
 }
@@ -241,7 +241,7 @@ TEST_P(tls_streams, server_learns_that_its_certificate_is_refused) {
     });
 }
 
-TEST_P(tls_streams, anyone_is_trusted_on_request) {
+TEST_P(tls_streams, client_trusts_any_certificate_on_request) {
     runtime.run([] {
         const handshake both =
             shake(tls::context::client().trust_anyone(), server_context(), "other.test");
@@ -263,8 +263,8 @@ TEST_P(tls_streams, server_requires_a_certificate_of_its_client) {
 
 TEST_P(tls_streams, server_chooses_its_certificate_by_host) {
     runtime.run([] {
-        const tls::context server =
-            server_context().host("other.test", server_context(test_authority().sign("other.test")));
+        const tls::context server = server_context().host(
+            "other.test", server_context(test_authority().sign("other.test")));
         for (const char* host : {"server.test", "other.test"}) {
             handshake both = shake(client_context(), server, host);
             ASSERT_TRUE(both.client) << both.text;
@@ -306,9 +306,8 @@ TEST_P(tls_streams, truncated_record_is_an_error) {
         auto [far, server] = tcp_pair();
         sennit::nursery all;
         std::optional<tls::stream> one;
-        all.start([&, &over = server] {
-            one = tls::stream::accept(std::move(over), server_context());
-        });
+        all.start(
+            [&, &over = server] { one = tls::stream::accept(std::move(over), server_context()); });
         all.start([&, &from = far, &to = near] {
             try {
                 io::copy(from, to);
@@ -437,7 +436,7 @@ TEST_P(tls_streams, cancelled_write_leaves_the_stream_whole) {
     });
 }
 
-TEST_P(tls_streams, close_ends_the_calls_of_others) {
+TEST_P(tls_streams, close_ends_a_call_that_waits) {
     runtime.run([] {
         handshake both = shake(client_context(), server_context());
         ASSERT_TRUE(both.client && both.server) << both.text;
@@ -540,9 +539,8 @@ TEST(tls_contexts, unusable_files_are_named) {
 
 TEST(tls_contexts, key_of_another_certificate_is_refused) {
     const certificates::pair other = test_authority().sign("other.test");
-    expect_refused(
-        [&] { tls::context::server().certificate(of_server().certificate, other.key); }, "SNT-461",
-        "the key in memory");
+    expect_refused([&] { tls::context::server().certificate(of_server().certificate, other.key); },
+                   "SNT-461", "the key in memory");
     expect_refused([&] { tls::context::server().certificate("nothing", other.key); }, "SNT-461",
                    "the certificate in memory");
     expect_refused([&] { tls::context::client().trust("nothing"); }, "SNT-461",

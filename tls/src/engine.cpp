@@ -219,8 +219,10 @@ task<void> engine::async_send(bool patient) {
         else if (!sending_.try_lock())
             co_return;
         std::unique_lock order(sending_, std::adopt_lock);
-        while (next_output())
-            sent_ += co_await below.async_write_some(std::span(std::as_const(rest_)).subspan(sent_));
+        while (next_output()) {
+            const io::const_bytes all = rest_;
+            sent_ += co_await below.async_write_some(all.subspan(sent_));
+        }
     } while (has_output());
 }
 

@@ -8,8 +8,8 @@
 // lock is released: a strand may continue on another thread after any wait.
 //
 // Protocol of a call. T1: under `lock`, call OpenSSL, and read `inputs`. T2: if there is output,
-// send it. T3: if OpenSSL needs input, take `reading`; if `inputs` differs from T1, another strand
-// has brought input; otherwise read from the stream below, and hand the bytes over under `lock`.
+// send it. T3: if OpenSSL needs input, take `reading`. If `inputs` differs from T1, another strand
+// has brought input. Otherwise read from the stream below, and hand the bytes over under `lock`.
 // Continue at T1.
 //
 // Output goes in the order in which OpenSSL made it: `sending` is held from the time when the bytes
