@@ -504,6 +504,54 @@ TEST_P(tls_streams, serve_takes_streams_over_tls) {
     });
 }
 
+// Connections that wait without a stack keep their TLS as the state.
+TEST_P(tls_streams, connection_over_tls_waits_without_a_stack) {
+    runtime.run([] {
+        io::tcp_listener door(io::endpoint("127.0.0.1:0"));
+        const tls::context with = server_context();
+        struct session {
+            std::optional<tls::stream> secure;
+        };
+        sennit::nursery all;
+        all.start([&] {
+            io::serve_when_readable<session>(door, {}, [&](io::tcp_stream& peer, session& mine) {
+                if (!mine.secure) {
+                    mine.secure = tls::stream::accept(peer, with);
+                    if (!mine.secure->has_buffered()) return io::served::keep;
+                }
+                do {
+                    std::array<std::byte, 7> buffer{}; // A record comes in several parts.
+                    const std::size_t n = mine.secure->read_some(buffer);
+                    if (n == 0) return io::served::close;
+                    mine.secure->write(std::span(buffer).first(n));
+                } while (mine.secure->has_buffered());
+                return io::served::keep;
+            });
+        });
+        const tls::context of_client = client_context();
+        {
+            sennit::nursery clients;
+            for (int i = 0; i < 10; ++i)
+                clients.start([&] {
+                    tls::stream one = tls::stream::connect(io::tcp_stream::connect(door.local()),
+                                                           "server.test", of_client);
+                    for (int k = 0; k < 10; ++k) {
+                        const std::string text = long_text(1 + static_cast<std::size_t>(k) * 9);
+                        one.write(text);
+                        EXPECT_EQ(read_text(one, text.size()), text);
+                    }
+                    one.shutdown_write();
+                    std::array<std::byte, 1> none{};
+                    std::error_code failed;
+                    (void)one.read_some(none, failed); // The server closes.
+                });
+            clients.join();
+        }
+        door.close();
+        all.join();
+    });
+}
+
 // ---- contexts
 
 void expect_refused(const std::function<void()>& what, const std::string& id,

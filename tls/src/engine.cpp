@@ -56,9 +56,19 @@ void ask_for(SSL* ssl, const std::string& host) {
 
 } // namespace
 
-engine::engine(io::stream over, const context& with, bool is_server, const std::string& host)
-    : below(std::move(over)), context_(context_access::state(with)), peer_(name_of(below, host)),
+engine::engine(io::stream&& over, const context& with, bool is_server, const std::string& host)
+    : own(std::move(over)), below(own), context_(context_access::state(with)),
+      peer_(name_of(below, host)), ssl(SSL_new(context_->ctx.get())) {
+    begin(is_server, host);
+}
+
+engine::engine(io::stream& over, const context& with, bool is_server, const std::string& host)
+    : below(over), context_(context_access::state(with)), peer_(name_of(below, host)),
       ssl(SSL_new(context_->ctx.get())) {
+    begin(is_server, host);
+}
+
+void engine::begin(bool is_server, const std::string& host) {
     if (context_->is_server != is_server)
         throw configuration_error(
             "sennit: [SNT-465] a context of a client was used for a server, or the reverse; make "

@@ -44,7 +44,10 @@ struct operation {
 };
 
 struct engine {
-    engine(io::stream over, const context& with, bool is_server, const std::string& host);
+    engine(io::stream&& over, const context& with, bool is_server, const std::string& host);
+    // `over` must outlive the object.
+    engine(io::stream& over, const context& with, bool is_server, const std::string& host);
+    engine(const engine&) = delete;
 
     // Returns the number of bytes; 0 at the end of the stream. Throws `cancelled`.
     std::size_t run(const operation& what, std::error_code& failed);
@@ -57,7 +60,8 @@ struct engine {
         return with(ssl.get());
     }
 
-    io::stream below;
+    io::stream own; // Closed if `below` is the user's.
+    io::stream& below;
 
 private:
     enum class next { done, needs_input, failed };
@@ -68,6 +72,7 @@ private:
         std::uint64_t inputs = 0;
         bool has_output = false;
     };
+    void begin(bool is_server, const std::string& host);
     step make(const operation& what);          // T1
     std::error_code classify(int error);       // Requires `lock`.
     bool next_output();                        // Requires `sending`.

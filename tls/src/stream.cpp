@@ -80,9 +80,16 @@ stream& stream::operator=(stream&&) noexcept = default;
 stream::~stream() = default;
 stream::stream(std::unique_ptr<engine> made) noexcept : engine_(std::move(made)) {}
 
-stream stream::connect(io::stream over, const std::string& host, const context& with,
+stream stream::connect(io::stream&& over, const std::string& host, const context& with,
                        const handshake_options& how) {
     auto made = std::make_unique<engine>(std::move(over), with, false, host);
+    shake(*made, "tls::connect", how);
+    return stream(std::move(made));
+}
+
+stream stream::connect(io::stream& over, const std::string& host, const context& with,
+                       const handshake_options& how) {
+    auto made = std::make_unique<engine>(over, with, false, host);
     shake(*made, "tls::connect", how);
     return stream(std::move(made));
 }
@@ -92,8 +99,14 @@ stream stream::connect(const std::string& host, const std::string& service, cons
     return connect(io::tcp_stream::connect(host, service), host, with, how);
 }
 
-stream stream::accept(io::stream over, const context& with, const handshake_options& how) {
+stream stream::accept(io::stream&& over, const context& with, const handshake_options& how) {
     auto made = std::make_unique<engine>(std::move(over), with, true, std::string());
+    shake(*made, "tls::accept", how);
+    return stream(std::move(made));
+}
+
+stream stream::accept(io::stream& over, const context& with, const handshake_options& how) {
+    auto made = std::make_unique<engine>(over, with, true, std::string());
     shake(*made, "tls::accept", how);
     return stream(std::move(made));
 }

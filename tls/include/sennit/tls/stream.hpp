@@ -59,9 +59,14 @@ public:
     // Begin TLS over a connected stream, and block until both sides are sure of each other. The
     // client asks for the host `host`, and accepts no other certificate. Throw io::error, with
     // std::errc::timed_out after the limit; cancelled; std::bad_alloc.
-    static stream connect(io::stream over, const std::string& host, const context& with,
+    static stream connect(io::stream&& over, const std::string& host, const context& with,
                           const handshake_options& how = {});
-    static stream accept(io::stream over, const context& with, const handshake_options& how = {});
+    static stream accept(io::stream&& over, const context& with, const handshake_options& how = {});
+    // Begin TLS over a stream that stays the caller's, and must outlive this one. A handler of
+    // serve_when_readable does so with the stream of its connection.
+    static stream connect(io::stream& over, const std::string& host, const context& with,
+                          const handshake_options& how = {});
+    static stream accept(io::stream& over, const context& with, const handshake_options& how = {});
     // Connects by name, as tcp_stream::connect does, and begins TLS.
     static stream connect(const std::string& host, const std::string& service, const context& with,
                           const handshake_options& how = {});
@@ -99,7 +104,8 @@ public:
         if (io::stream* const below = lower()) below->no_timeout();
     }
 
-    // True if a read needs no byte of the network. A handler of serve_when_readable must read on.
+    // True if bytes of the network have come that no read has returned. They cause no call of the
+    // handler of serve_when_readable, which must read on.
     bool has_buffered() const;
     // The protocol that both sides have chosen by ALPN; empty: none.
     std::string alpn() const;
