@@ -6,9 +6,10 @@
 //
 // The floors are hand-written loops over epoll, level-triggered and edge-triggered, in one thread,
 // and in two threads that have half of the connections each. ", 0" marks a server with a
-// search_time of 0. Each server runs in a process of its own, whose time getrusage reports. The
-// clients are one thread over epoll in this process: each connection sends 64 bytes, waits for
-// them, and sends again. The servers take turns, three rounds; the best round of each counts.
+// search_time of 0; "readable" is serve_when_readable. Each server runs in a process of its own,
+// whose time getrusage reports. The clients are one thread over epoll in this process: each
+// connection sends 64 bytes, waits for them, and sends again. The servers take turns, three rounds;
+// the best round of each counts.
 #include <sennit/io.hpp>
 #include <sennit/nursery.hpp>
 #include <sennit/runtime.hpp>
@@ -112,7 +113,7 @@ void floor_server(int listener, int control, std::size_t threads, bool edges) {
     floor_loop(sets, 0, listener, control, edges);
 }
 
-void sennit_server(int control, int tell_port, unsigned workers, bool searches) {
+void sennit_server(int control, int tell_port, unsigned workers, bool searches, bool readable) {
     namespace io = sennit::io;
     sennit::runtime_options options{.workers = workers};
     if (!searches) options.search_time = {};
@@ -123,6 +124,14 @@ void sennit_server(int control, int tell_port, unsigned workers, bool searches) 
         (void)!::write(tell_port, &port, sizeof port);
         sennit::nursery all;
         all.start([&] {
+            if (readable)
+                return io::serve_when_readable(listener, {}, [](io::tcp_stream& peer) {
+                    std::array<std::byte, 4096> buffer;
+                    const std::size_t n = peer.read_some(buffer);
+                    if (n == 0) return io::served::close;
+                    peer.write(std::span(buffer).first(n));
+                    return io::served::keep;
+                });
             io::serve(listener, {}, [](io::tcp_stream& peer) {
                 std::array<std::byte, 4096> buffer;
                 while (const std::size_t n = peer.read_some(buffer))
@@ -209,12 +218,15 @@ struct server_kind {
     bool edges;
     unsigned threads;
     bool searches = true; // Workers look for work before they park.
+    bool readable = false;
 };
-constexpr std::array<server_kind, 7> kinds{{{"epoll LT", true, false, 1},
+constexpr std::array<server_kind, 9> kinds{{{"epoll LT", true, false, 1},
                                             {"epoll ET", true, true, 1},
                                             {"epoll LT 2", true, false, 2},
                                             {"sennit 1", false, false, 1},
                                             {"sennit 2", false, false, 2},
+                                            {"readable 1", false, false, 1, true, true},
+                                            {"readable 2", false, false, 2, true, true},
                                             {"sennit 1, 0", false, false, 1, false},
                                             {"sennit 2, 0", false, false, 2, false}}};
 
@@ -230,7 +242,8 @@ result measure(const server_kind& kind, std::size_t connections) {
             (void)!::write(port_pipe[1], &port, sizeof port);
             floor_server(listener, control[0], kind.threads, kind.edges);
         } else {
-            sennit_server(control[0], port_pipe[1], kind.threads, kind.searches);
+            sennit_server(control[0], port_pipe[1], kind.threads, kind.searches,
+                          kind.readable);
         }
         std::_Exit(0);
     }

@@ -6,10 +6,12 @@
 """
 
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 
 TIME = 30  # Seconds for one answer, on a busy machine.
 
@@ -17,8 +19,9 @@ TIME = 30  # Seconds for one answer, on a busy machine.
 class Server:
     """A running example; ends it with SIGTERM and checks its end."""
 
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdout=subprocess.PIPE, text=True)
+    def __init__(self, program, *arguments):
+        command = [program, *arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         assert line.startswith("listening on port "), line
         self.port = int(line.split()[-1])
@@ -175,10 +178,141 @@ def check_chat_server(folder):
             one.expect(b"* m0 has left\n")
 
 
+def page(status, body, *headers, kind="text/plain", head=False):
+    """The bytes of a response."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
+    return "\r\n".join([*lines, *headers, "", ""]).encode() + (b"" if head else body)
+
+
+def check_http_server(folder):
+    hello = page("200 OK", b"hello\n")
+    missing = page("404 Not Found", b"there is no such file\n")
+    large = bytes(range(256)) * 12000
+    with tempfile.TemporaryDirectory() as files:
+        pathlib.Path(files, "index.html").write_bytes(b"<p>index</p>\n")
+        pathlib.Path(files, "large.bin").write_bytes(large)
+        pathlib.Path(files, "empty.txt").write_bytes(b"")
+        pathlib.Path(files, "folder").mkdir()
+        index = page("200 OK", b"<p>index</p>\n", kind="text/html")
+        binary = page("200 OK", large, kind="application/octet-stream")
+        with Server(folder / "http_server", "0", files) as server:
+            get = "GET {} HTTP/1.1\r\nHost: a\r\n\r\n"
+
+            def got(target):
+                return get.format(target).encode()
+
+            one = Client(server)
+            for _ in range(3):  # Keep-alive.
+                one.ask(got("/hello"), hello)
+            one.ask(b"HEAD /hello HTTP/1.1\r\n\r\n", page("200 OK", b"hello\n", head=True))
+            one.ask(got("/"), index)
+            one.ask(got("/index.html?a=b"), index)
+            one.ask(got("/empty.txt"), page("200 OK", b""))
+            one.ask(got("/large.bin"), binary)
+            for wrong in ("/none", "/folder", "/../secret", "/%2e%2e/secret", "*"):
+                one.ask(got(wrong), missing)
+            refused = b"this server reads files and echoes\n"
+            allow = "Allow: GET, HEAD, POST"
+            one.ask(
+                b"DELETE / HTTP/1.1\r\n\r\n", page("405 Method Not Allowed", refused, allow)
+            )
+            # Pipelining: many requests at once, a file among them, and one in pieces.
+            many = got("/hello") * 500 + got("/large.bin") + got("/")
+            one.ask(many, hello * 500 + binary + index)
+            for byte in got("/hello"):
+                one.send(bytes([byte]))
+            one.expect(hello)
+            # Bodies: of a known length, in chunks, with a question before.
+            echo = b"POST /echo HTTP/1.1\r\n"
+            body = b"a body\r\n\0"
+            one.ask(echo + b"Content-Length: 9\r\n\r\n" + body, page("200 OK", body))
+            chunks = b"Transfer-Encoding: chunked\r\n\r\n4\r\na bo\r\n5\r\ndy\r\n\0\r\n0\r\n\r\n"
+            one.ask((echo + chunks) * 2, page("200 OK", body) * 2)
+            one.ask(
+                echo + b"Expect: 100-continue\r\nContent-Length: 9\r\n\r\n",
+                b"HTTP/1.1 100 Continue\r\n\r\n",
+            )
+            one.ask(body, page("200 OK", body))
+            most = b"x" * (1 << 20)
+            one.ask(echo + b"Content-Length: 1048576\r\n\r\n" + most, page("200 OK", most))
+            # The client decides about the end.
+            one.ask(
+                b"GET /hello HTTP/1.1\r\nConnection: close\r\n\r\n",
+                page("200 OK", b"hello\n", "Connection: close"),
+            )
+            one.expect_end()
+            old = Client(server)
+            keeps = page("200 OK", b"hello\n", "Connection: keep-alive")
+            old.ask(b"GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", keeps)
+            closes = page("200 OK", b"hello\n", "Connection: close")
+            old.ask(b"GET /hello HTTP/1.0\r\n\r\n", closes)
+            old.expect_end()
+            # Refused requests end their connection, after the answers to those before.
+            for wrong, status, why in (
+                (
+                    echo + b"Content-Length: 1048577\r\n\r\n" + most + b"x",
+                    "413 Content Too Large",
+                    b"the body is too large\n",
+                ),
+                (
+                    b"GET /hello HTTP/1.1\r\nA: " + b"x" * 20000 + b"\r\n\r\n",
+                    "431 Request Header Fields Too Large",
+                    b"the header is too large\n",
+                ),
+                (b"NONSENSE\r\n\r\n", "400 Bad Request", b"invalid HTTP method\n"),
+            ):
+                bad = Client(server)
+                bad.ask(got("/hello") + wrong, hello + page(status, why, "Connection: close"))
+                bad.socket.shutdown(socket.SHUT_WR)
+                bad.expect_end()
+            # Many connections that wait, each with a request now and then.
+            clients = [Client(server) for _ in range(200)]
+            for _ in range(3):
+                for each in clients:
+                    each.send(got("/hello"))
+                for each in clients:
+                    each.expect(hello)
+            if shutil.which("curl"):
+                check_by_curl(server.port, large)
+            else:
+                print("examples: curl is not installed, so its checks are left out")
+            # The end: a request that has begun gets its answer, other connections are closed.
+            begun = Client(server)
+            begun.ask(
+                echo + b"Expect: 100-continue\r\nContent-Length: 9\r\n\r\n",
+                b"HTTP/1.1 100 Continue\r\n\r\n",
+            )
+            server.process.send_signal(signal.SIGTERM)
+            for each in clients:
+                each.expect_end()
+            begun.ask(body, page("200 OK", body, "Connection: close"))
+            begun.expect_end()
+
+
+def check_by_curl(port, large):
+    site = f"http://localhost:{port}"
+
+    def curl(*words, data=None):
+        command = ["curl", "--silent", "--show-error", "--fail", "--max-time", str(TIME), *words]
+        return subprocess.run(command, input=data, capture_output=True, check=True).stdout
+
+    assert curl(f"{site}/hello", f"{site}/hello") == b"hello\n" * 2
+    assert curl(f"{site}/large.bin") == large
+    assert curl("--limit-rate", "20M", f"{site}/large.bin") == large
+    body = large[:1000000]
+    assert curl("--data-binary", "@-", f"{site}/echo", data=body) == body
+    chunked = ("-H", "Transfer-Encoding: chunked", "-H", "Expect: 100-continue")
+    assert curl(*chunked, "--data-binary", "@-", f"{site}/echo", data=body) == body
+
+
 def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     check_resp_cache(folder)
     check_chat_server(folder)
+    if (folder / "http_server").exists():
+        check_http_server(folder)
+    else:
+        print("examples: http_server was not built (Debian: libhttp-parser-dev)")
     print("examples: every byte was right")
 
 

@@ -42,6 +42,7 @@ OWNERS = {
     "include/sennit/detail/core/fiber_block.hpp": "fibers/runtime",
     "include/sennit/detail/core/message_node.hpp": "actors/runtime",
     "include/sennit/detail/core/blocking.hpp": "blocking",
+    "include/sennit/detail/core/event_hook.hpp": "io/runtime",
 }
 # The headers of the platform layer that models may include.
 OPEN_OF_SYS = {"atfork", "single_threaded", "spin_lock"}

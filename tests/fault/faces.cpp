@@ -3,13 +3,17 @@
 
 #include <sennit/sennit.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -460,6 +464,41 @@ bool pipelines() {
         sennit::par::parallel([](std::string s) { return s.size(); }),
         sennit::par::in_order([&](std::size_t size) { sum += static_cast<int>(size); }));
     return sum == 800;
+}
+
+bool connections_that_wait() {
+    namespace io = sennit::io;
+    io::tcp_listener listener(io::endpoint("127.0.0.1:0"));
+    const io::endpoint at = listener.local();
+    std::error_code failed;
+    std::string got;
+    sennit::nursery both;
+    both.start([&] {
+        try {
+            io::serve_when_readable(listener, {}, [kept = text()](io::tcp_stream& peer) {
+                std::array<std::byte, 16> buffer{};
+                const std::size_t n = peer.read_some(buffer);
+                if (n == 0) return io::served::close;
+                peer.write(std::span(buffer).first(n));
+                return io::served::keep;
+            });
+        } catch (...) {
+            listener.close(); // The client would wait for a server.
+            throw;
+        }
+    });
+    {
+        io::tcp_stream peer = io::tcp_stream::connect(at, failed);
+        for (int i = 0; i < 3 && !failed; ++i) {
+            std::array<char, 1> answer{};
+            peer.write(io::bytes_of("a"), failed);
+            if (!failed) peer.read(std::as_writable_bytes(std::span(answer)), failed);
+            if (!failed) got += answer[0];
+        }
+    }
+    listener.close();
+    both.join();
+    return got == "aaa";
 }
 
 } // namespace faults::features

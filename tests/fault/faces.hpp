@@ -29,5 +29,6 @@ bool coroutines();
 bool task_graphs();
 bool tasks();
 bool pipelines();
+bool connections_that_wait();
 
 } // namespace faults::features

@@ -110,7 +110,43 @@ bool talk() {
     });
 }
 
-void refuse_each(call what, int error, bool shows) {
+// As `talk`, with a server whose connection waits without a stack. Throws the error of the server
+// that ended the connection.
+bool talk_when_readable() {
+    sennit::runtime one({.workers = 1});
+    return one.run([] {
+        io::tcp_listener listener(io::endpoint("127.0.0.1:0"));
+        std::error_code lost;
+        std::string echoed;
+        sennit::nursery both;
+        both.start([&] {
+            io::serve_when_readable(listener,
+                                    {.on_error = [&](const io::error& why) { lost = why.code(); }},
+                                    [](io::tcp_stream& peer) {
+                                        std::array<std::byte, 16> buffer{};
+                                        const std::size_t n = peer.read_some(buffer);
+                                        if (n == 0) return io::served::close;
+                                        peer.write(std::span(buffer).first(n));
+                                        return io::served::keep;
+                                    });
+        });
+        std::error_code failed;
+        io::tcp_stream peer = io::tcp_stream::connect(listener.local(), failed);
+        for (int i = 0; i < 10 && !failed; ++i) {
+            std::array<char, 2> answer{};
+            peer.write(io::bytes_of("ab"), failed);
+            if (!failed) peer.read(std::as_writable_bytes(std::span(answer)), failed);
+            if (!failed) echoed.append(answer.data(), answer.size());
+        }
+        peer.close();
+        listener.close();
+        both.join();
+        if (lost || failed) throw std::system_error(lost ? lost : failed);
+        return echoed == "abababababababababab";
+    });
+}
+
+void refuse_each(bool (*talk)(), call what, int error, bool shows) {
     ASSERT_TRUE(talk()); // The default objects of the library have their descriptors now.
     const long before = open_descriptors();
     bool any_shown = false;
@@ -140,7 +176,12 @@ class io_refusals : public testing::TestWithParam<refusal> {};
 
 TEST_P(io_refusals, each_call_leaves_nothing_open) {
     const auto& [name, what, error, shows] = GetParam();
-    refuse_each(what, error, shows);
+    refuse_each(talk, what, error, shows);
+}
+
+TEST_P(io_refusals, each_call_for_a_connection_that_waits_leaves_nothing_open) {
+    const auto& [name, what, error, shows] = GetParam();
+    refuse_each(talk_when_readable, what, error, shows && what != call::accept); // It tries again.
 }
 
 INSTANTIATE_TEST_SUITE_P(, io_refusals,

@@ -15,18 +15,22 @@
 // that are left are cancelled, and serve returns when they have ended. In a cancelled nursery serve
 // cancels the handlers at once, and throws `cancelled`. signals.hpp has the signals that begin
 // this. Errors: an io::error of a handler ends its connection only, because resets are daily;
-// `on_error` hears of it. Any other exception of a handler cancels all connections, and serve
-// throws it. Where the process has no more descriptors or memory, serve accepts again after 5 ms,
-// up to 1 s, so that no processor spins.
+// `on_error` hears of it. Any other exception of a handler closes the listener and cancels all
+// connections, and serve throws it. Where the process has no more descriptors or memory, serve
+// accepts again after 5 ms, up to 1 s, so that no processor spins. A connection that waits for a
+// request holds the stack of its handler. Where most connections wait most of the time, use
+// serve_when_readable, whose connections wait without a stack.
 #pragma once
 
 #include "sennit/cancelled.hpp"
+#include "sennit/io/detail/client_count.hpp"
 #include "sennit/io/error.hpp"
 #include "sennit/io/handle.hpp"
 #include "sennit/nursery.hpp"
 #include "sennit/this_fiber.hpp"
 #include "sennit/with_timeout.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -38,7 +42,7 @@
 namespace sennit::io {
 
 struct serve_options {
-    // Connections at a time. Further ones wait in the backlog.
+    // Connections at a time, at least 1. Further ones wait in the backlog.
     std::size_t most_clients = SIZE_MAX;
     // The longest wait of one call on a connection: see handle::timeout. Zero: no limit.
     std::chrono::nanoseconds idle{0};
@@ -58,34 +62,58 @@ bool is_shortage(const std::error_code& failed) noexcept;
 bool is_end(const std::error_code& failed) noexcept;
 
 inline constexpr std::chrono::milliseconds first_pause{5}, longest_pause{1000};
+
+// Accepts connections for as long as the listener accepts, and calls `begin(stream)` for each.
+template <class Listener, class F>
+void accept_all(Listener& listener, client_count& clients, F begin) {
+    auto pause = first_pause;
+    for (;;) {
+        std::error_code failed;
+        typename Listener::stream_type peer;
+        clients.wait_for_place(failed);
+        if (!failed) peer = listener.accept(failed);
+        if (is_end(failed)) return;
+        if (is_shortage(failed)) {
+            this_fiber::sleep_for(pause);
+            pause = std::min(2 * pause, longest_pause);
+            continue;
+        }
+        if (failed) throw error(failed, "accept", listener.local().to_string());
+        pause = first_pause;
+        begin(std::move(peer));
+    }
+}
+
+// Calls `handle()` in the fiber of a connection.
+template <class Listener, class F>
+void handle_client(Listener& listener, const serve_options& options, const nursery& clients,
+                   F&& handle) {
+    try {
+        handle();
+    } catch (const error& lost) {
+        if (options.on_error) options.on_error(lost);
+    } catch (...) {
+        // The server ends. If it ends already, the listener is the program's.
+        if (!clients.cancelled()) listener.close();
+        throw;
+    }
+}
+
 } // namespace detail
 
 template <class Listener, class F>
     requires std::invocable<F&, typename Listener::stream_type&>
 void serve(Listener& listener, const serve_options& options, F handler) {
     const std::stop_callback on_stop(options.stop, [&listener]() noexcept { listener.close(); });
-    nursery clients({.limit = options.most_clients});
-    auto pause = detail::first_pause;
-    for (;;) {
-        std::error_code failed;
-        auto peer = listener.accept(failed);
-        if (detail::is_end(failed)) break;
-        if (detail::is_shortage(failed)) {
-            this_fiber::sleep_for(pause);
-            pause = std::min(2 * pause, detail::longest_pause);
-            continue;
-        }
-        if (failed) throw error(failed, "accept", listener.local().to_string());
-        pause = detail::first_pause;
+    detail::client_count count(listener, options.most_clients);
+    nursery clients;
+    detail::accept_all(listener, count, [&](typename Listener::stream_type peer) {
         if (options.idle.count() != 0) peer.timeout(options.idle);
-        clients.start([&handler, &options, peer = std::move(peer)]() mutable {
-            try {
-                handler(peer);
-            } catch (const error& lost) {
-                if (options.on_error) options.on_error(lost);
-            }
-        });
-    }
+        clients.start(
+            [&, counted = detail::counted_client(count), peer = std::move(peer)]() mutable {
+                detail::handle_client(listener, options, clients, [&] { handler(peer); });
+            });
+    });
     try {
         with_timeout(options.drain, [&] { clients.join(); });
     } catch (const timed_out&) {

@@ -48,8 +48,12 @@ void io_poller::deliver(caught_events& from) noexcept {
         events_.fetch_add_rlx(from.count); // Orders nothing: a metric.
     for (unsigned i = 0; i < from.count; ++i) {
         const auto [tag, what] = from.events[i];
-        wake_ups woken;
-        if (io_record* one = io_record::find(tag)) one->deliver(tag, what, woken);
+        event_hook* hook = nullptr;
+        {
+            wake_ups woken;
+            if (io_record* one = io_record::find(tag)) hook = one->deliver(tag, what, woken);
+        }
+        if (hook) hook->call(*hook, io_wake::ready);
     }
     from.count = 0;
 }

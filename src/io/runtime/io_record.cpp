@@ -61,6 +61,7 @@ io_record& io_record::make(int descriptor, bool owned, bool socket) {
     one.hung_up_.store(0);
     one.drained_.store(0);
     one.limit_ns_.store(never);
+    one.hook_ = nullptr;
     for (one_side& each : one.sides_) each.immediate.store(0);
     one.state_.store(0);
     return one;
@@ -113,13 +114,16 @@ void io_record::wake_all(wake_ups& woken, io_wake why) noexcept {
 
 void io_record::cancel() noexcept {
     if (!begin_use()) return;
+    event_hook* hook;
     {
         wake_ups woken;
         std::lock_guard guard(lock_);
         ++cancels_;
         wake_all(woken, io_wake::canceled);
+        hook = std::exchange(hook_, nullptr);
     }
     end_use();
+    if (hook) hook->call(*hook, io_wake::canceled);
 }
 
 bool io_record::may_wait(std::int64_t& waits_since) noexcept {
@@ -139,6 +143,7 @@ void io_record::leave_poller() noexcept {
 
 void io_record::close() noexcept {
     if (!begin_use()) return;
+    event_hook* hook = nullptr;
     {
         wake_ups woken;
         std::lock_guard guard(lock_);
@@ -146,9 +151,11 @@ void io_record::close() noexcept {
             ++generation_;
             leave_poller();
             wake_all(woken, io_wake::closed);
+            if (!SENNIT_MUTANT("a close calls the hook")) hook = std::exchange(hook_, nullptr);
         }
     }
     end_use();
+    if (hook) hook->call(*hook, io_wake::closed);
 }
 
 int io_record::give_up_descriptor() noexcept {
@@ -272,6 +279,28 @@ void io_record::leave(io_direction of, wait_entry& entry) noexcept {
         dequeue(side(of).waiters, entry);
 }
 
+bool io_record::set_hook(event_hook& hook, std::uint32_t seen) noexcept {
+    std::lock_guard guard(lock_);
+    const bool moved =
+        side(io_direction::read).tick.load_rlx() != seen && // Written under the lock.
+        !SENNIT_MUTANT("tick is compared before a hook is set");
+    // A direction that is no longer armed: it was closed, or the runtime of its poller has ended.
+    if (moved || (armed_ & bit_of(io_direction::read)) == 0) return false;
+    hook_ = &hook;
+    return true;
+}
+
+bool io_record::take_hook() noexcept {
+    std::lock_guard guard(lock_);
+    return std::exchange(hook_, nullptr) != nullptr;
+}
+
+void io_record::signal(io_direction of) noexcept {
+    wake_ups woken;
+    std::lock_guard guard(lock_);
+    if (!SENNIT_MUTANT("a signal is an event")) advance(of, false, woken);
+}
+
 void io_record::pass_on(io_direction of) noexcept {
     wake_ups woken;
     std::lock_guard guard(lock_);
@@ -288,43 +317,53 @@ void io_record::note_drained(std::uint32_t seen) noexcept {
         drained_.store_rlx(seen + 1); // A hint: the tick decides.
 }
 
-// D1 to D4.
-void io_record::deliver(std::uint64_t tag, std::uint32_t what, wake_ups& woken) noexcept {
-    std::lock_guard guard(lock_);
-    if (tag != this->tag() && !SENNIT_MUTANT("event of an earlier descriptor")) return; // D2
-    const bool failed = (what & (bits::hang_up | bits::error)) != 0;
-    if (failed || (what & bits::peer_closed) != 0) hung_up_.store(1);
-    const std::uint32_t of_direction[] = {bits::in | bits::peer_closed, bits::out};
-    for (unsigned i = 0; i < 2; ++i) {
-        if (!failed && (what & of_direction[i]) == 0) continue;
-        one_side& here = sides_[i];
-        if (!SENNIT_MUTANT("tick of an event"))
-            here.tick.store(here.tick.load_rlx() + 1);          // D3; written under the lock.
-        while (const claimed one = claim_first(here.waiters)) { // D4
-            const bool more = !failed && !here.waiters.empty() &&
-                              !SENNIT_MUTANT("an event tells of further waiters");
-            *static_cast<io_wake*>(one.entry->data) =
-                more ? io_wake::ready_and_more : io_wake::ready;
-            woken.add(one);
-            if (!failed) break;
-        }
+// D3 and D4. Requires the lock. `all`: no waiter may expect a further event.
+void io_record::advance(io_direction of, bool all, wake_ups& woken) noexcept {
+    one_side& here = side(of);
+    if (!SENNIT_MUTANT("tick of an event"))
+        here.tick.store(here.tick.load_rlx() + 1);          // D3; written under the lock.
+    while (const claimed one = claim_first(here.waiters)) { // D4
+        const bool more =
+            !all && !here.waiters.empty() && !SENNIT_MUTANT("an event tells of further waiters");
+        *static_cast<io_wake*>(one.entry->data) = more ? io_wake::ready_and_more : io_wake::ready;
+        woken.add(one);
+        if (!all) break;
     }
 }
 
-void io_record::detach(const io_poller& from) noexcept {
-    wake_ups woken;
+// D1 to D4.
+event_hook* io_record::deliver(std::uint64_t tag, std::uint32_t what, wake_ups& woken) noexcept {
     std::lock_guard guard(lock_);
-    if (poller_ != &from) return;
-    armed_ = 0; // The set ends: nothing has to leave it.
-    poller_ = nullptr;
-    for (one_side& each : sides_)
-        each.tick.store(each.tick.load_rlx() + 1); // As D3, under the lock.
-    wake_all(woken, io_wake::ready);
+    if (tag != this->tag() && !SENNIT_MUTANT("event of an earlier descriptor"))
+        return nullptr; // D2
+    const bool failed = (what & (bits::hang_up | bits::error)) != 0;
+    if (failed || (what & bits::peer_closed) != 0) hung_up_.store(1);
+    const bool reads = failed || (what & (bits::in | bits::peer_closed)) != 0;
+    if (reads) advance(io_direction::read, failed, woken);
+    if (failed || (what & bits::out) != 0) advance(io_direction::write, failed, woken);
+    if (!reads) return nullptr;
+    return SENNIT_MUTANT("an event takes the hook") ? hook_ : std::exchange(hook_, nullptr);
+}
+
+void io_record::detach(const io_poller& from) noexcept {
+    event_hook* hook;
+    {
+        wake_ups woken;
+        std::lock_guard guard(lock_);
+        if (poller_ != &from) return;
+        armed_ = 0; // The set ends: nothing has to leave it.
+        poller_ = nullptr;
+        for (one_side& each : sides_)
+            each.tick.store(each.tick.load_rlx() + 1); // As D3, under the lock.
+        wake_all(woken, io_wake::ready);
+        hook = std::exchange(hook_, nullptr);
+    }
+    if (hook) hook->call(*hook, io_wake::ready);
 }
 
 bool io_record::awaited(const io_poller& at) noexcept {
     std::lock_guard guard(lock_);
-    return poller_ == &at && !(sides_[0].waiters.empty() && sides_[1].waiters.empty());
+    return poller_ == &at && (hook_ || !sides_[0].waiters.empty() || !sides_[1].waiters.empty());
 }
 
 bool io_record::is_greedy(io_direction of) noexcept {
@@ -348,6 +387,7 @@ void io_record::adopt_after_fork() noexcept {
     for (one_side& each : sides_) std::construct_at(&each.waiters);
     armed_ = 0;
     poller_ = nullptr;
+    hook_ = nullptr;
     state_.fetch_and(closed_bit | released_bit | ended_bit);
     fork_generation_.store(sys::fork_generation());
 }

@@ -11,7 +11,7 @@
 //   tick            the worker that delivers          users, before a call          the lock; users
 //                                                                                    read it freely
 //   drained         the user of the direction         the same                      atomic
-//   waiters         waiters, the delivering worker    the same                      the lock
+//   waiters, hook_  waiters, the delivering worker    the same                      the lock
 //   poller_, armed_ waiters, `close`, `detach`        the same                      the lock
 //   generation_     `close`                           the delivering worker         the lock
 //
@@ -35,6 +35,10 @@
 // The set reports the event in both cases of U4. If the direction was armed before the change, the
 // set reports the change. If U4 arms it later, the set reports the present state.
 //
+// A hook takes the place of a strand that waits (`set_hook`): U5 and U6 without a sleep. The thread
+// that takes the hook out of the record, under the lock, is the only one that calls it. D4 takes
+// the hook of the read direction besides the first waiter: each of the two makes its call again.
+//
 // One waiter is enough (D4). A strand that has been woken makes its call again. If the call finds
 // data, U7 wakes the next waiter, because there may be more. If it finds nothing, a later change is
 // a new event. D4 does not claim a wait that a deadline or a cancelled scope has ended, so such a
@@ -49,6 +53,7 @@
 
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/cache_line.hpp"
+#include "sennit/detail/core/event_hook.hpp"
 #include "sennit/detail/core/timer.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
@@ -150,11 +155,22 @@ public:
     bool enter(io_direction of, std::uint32_t seen, std::int64_t& waits_since,
                wait_entry& entry) noexcept;
     void leave(io_direction of, wait_entry& entry) noexcept;
+    // U5 and U6 for the read direction, after prepare_entry: the next event, or the end of the
+    // wait, calls `hook`. Returns false if the call must be made again, or the record is closed.
+    // Requires that no other hook is set. The caller need not be within a use.
+    bool set_hook(event_hook& hook, std::uint32_t seen) noexcept;
+    // Takes the hook back, which is not called then. Returns false if another thread has taken it.
+    bool take_hook() noexcept;
+    // An event that the program causes, for a direction of which the system knows none: the calls
+    // that wait are made again (D3 and D4).
+    void signal(io_direction of) noexcept;
     // U7, after ready_and_more.
     void pass_on(io_direction of) noexcept;
 
-    // D1 to D4. `what` has the bits of sys::event_set.
-    void deliver(std::uint64_t tag, std::uint32_t what, wake_ups& woken) noexcept;
+    // D1 to D4. `what` has the bits of sys::event_set. Returns the hook that the caller must call
+    // with io_wake::ready, if any.
+    [[nodiscard]] event_hook* deliver(std::uint64_t tag, std::uint32_t what,
+                                      wake_ups& woken) noexcept;
     // The runtime of `from` ends. Its waiters make their calls again.
     void detach(const io_poller& from) noexcept;
     // True if a strand waits, by the poller `at`.
@@ -181,7 +197,7 @@ private:
     static constexpr std::uint32_t closed_bit = 1u << 31, released_bit = 1u << 30,
                                    ended_bit = 1u << 29, users = ended_bit - 1;
 
-    io_record() noexcept = default;
+    io_record() noexcept : next_free_(nullptr) {}
     std::uint64_t tag() const noexcept { return std::uint64_t{index_} << 32 | generation_; }
     // Returns true with the lock held if the caller must enter the list.
     bool lock_to_wait(const request& how, io_wake& result, std::error_code& error);
@@ -190,6 +206,7 @@ private:
     // Requires the lock. Returns false if the call was cancelled since it began to wait.
     bool may_wait(std::int64_t& waits_since) noexcept;
     void wake_all(wake_ups& woken, io_wake why) noexcept;
+    void advance(io_direction of, bool all, wake_ups& woken) noexcept;
     void leave_poller() noexcept;
     void adopt_if_forked() noexcept;
     void adopt_after_fork() noexcept;
@@ -212,7 +229,11 @@ private:
     one_side sides_[2];
     base::atomic<std::uint32_t> drained_{0}; // The tick plus one; 0: not known.
     base::atomic<std::int64_t> limit_ns_{never};
-    io_record* next_free_ = nullptr; // Guarded by the table's lock.
+    union {
+        event_hook* hook_;     // Null: none. While the record is in use.
+        io_record* next_free_; // Guarded by the table's lock. While the record is free.
+    };
 };
+static_assert(sizeof(void*) != 8 || sizeof(io_record) == 128);
 
 } // namespace sennit::sched

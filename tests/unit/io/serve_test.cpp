@@ -135,6 +135,38 @@ TEST_P(servers, other_exception_of_a_handler_ends_the_server) {
     });
 }
 
+// The handler does not close the listener.
+TEST_P(servers, exception_of_a_handler_ends_accepting) {
+    runtime.run([] {
+        io::tcp_listener door = any_port();
+        sennit::nursery all;
+        all.start([&] {
+            EXPECT_THROW(
+                io::serve(door, {}, [&](io::tcp_stream&) { throw std::runtime_error("broken"); }),
+                std::runtime_error);
+        });
+        io::tcp_stream one = io::tcp_stream::connect(door.local());
+        all.join();
+        EXPECT_FALSE(door.is_open());
+    });
+}
+
+// The limit of connections is reached. `close` of the listener begins to drain nevertheless.
+TEST_P(servers, server_at_its_limit_drains) {
+    runtime.run([] {
+        io::tcp_listener door = any_port();
+        sennit::nursery all;
+        all.start([&] { io::serve(door, {.most_clients = 1, .drain = 1ms}, echo); });
+        io::tcp_stream one = io::tcp_stream::connect(door.local());
+        one.write("x");
+        EXPECT_EQ(read_text(one, 1), "x");
+        io::tcp_stream waits = io::tcp_stream::connect(door.local());
+        door.close();
+        all.join();
+        EXPECT_EQ(read_rest(one), "");
+    });
+}
+
 TEST_P(servers, cancelled_nursery_ends_server) {
     runtime.run([] {
         io::tcp_listener door = any_port();
