@@ -8,7 +8,6 @@
 #include <sennit/io.hpp>
 #include <sennit/latch.hpp>
 #include <sennit/nursery.hpp>
-#include <sennit/this_fiber.hpp>
 #include <sennit/tls.hpp>
 #include <sennit/with_timeout.hpp>
 
@@ -325,7 +324,7 @@ TEST_P(tls_streams, truncated_record_is_an_error) {
         });
         tls::stream mine = tls::stream::connect(std::move(client), "server.test", client_context());
         mine.write("1");
-        while (!one) sennit::this_fiber::yield();
+        accepted.wait();
         EXPECT_EQ(read_text(*one, 1), "1");
         cut = true;
         mine.write("this comes in part");
