@@ -305,8 +305,11 @@ TEST_P(tls_streams, truncated_record_is_an_error) {
         auto [far, server] = tcp_pair();
         sennit::nursery all;
         std::optional<tls::stream> one;
-        all.start(
-            [&, &over = server] { one = tls::stream::accept(std::move(over), server_context()); });
+        sennit::latch accepted(1);
+        all.start([&, &over = server] {
+            one = tls::stream::accept(std::move(over), server_context());
+            accepted.count_down();
+        });
         all.start([&, &from = far, &to = near] {
             try {
                 io::copy(from, to);
