@@ -8,7 +8,6 @@
 #include <sennit/io.hpp>
 #include <sennit/latch.hpp>
 #include <sennit/nursery.hpp>
-#include <sennit/this_fiber.hpp>
 #include <sennit/tls.hpp>
 #include <sennit/with_timeout.hpp>
 
@@ -306,8 +305,11 @@ TEST_P(tls_streams, truncated_record_is_an_error) {
         auto [far, server] = tcp_pair();
         sennit::nursery all;
         std::optional<tls::stream> one;
-        all.start(
-            [&, &over = server] { one = tls::stream::accept(std::move(over), server_context()); });
+        sennit::latch accepted(1);
+        all.start([&, &over = server] {
+            one = tls::stream::accept(std::move(over), server_context());
+            accepted.count_down();
+        });
         all.start([&, &from = far, &to = near] {
             try {
                 io::copy(from, to);
@@ -325,7 +327,7 @@ TEST_P(tls_streams, truncated_record_is_an_error) {
         });
         tls::stream mine = tls::stream::connect(std::move(client), "server.test", client_context());
         mine.write("1");
-        while (!one) sennit::this_fiber::yield();
+        accepted.wait();
         EXPECT_EQ(read_text(*one, 1), "1");
         cut = true;
         mine.write("this comes in part");
