@@ -163,7 +163,8 @@ def forgotten_standard_headers(root, paths):
         for _, name, quoted in policy.includes(texts[path]):
             near = [path.parent / name] * quoted
             places = [*near, root / "include" / name, root / "src" / name]
-            yield name, next(filter(texts.__contains__, (place.resolve() for place in places)), None)
+            known = (place.resolve() for place in places if place.resolve() in texts)
+            yield name, next(known, None)
 
     direct = {path: list(included(path)) for path in texts}
     for path, text in texts.items():
