@@ -29,25 +29,38 @@ function(sennit_test_program name)
     sennit_warnings(${name})
 endfunction()
 
+# sennit_cacheable_headers(<target>): lets ccache cache a target that uses precompiled headers.
+# ccache also needs CCACHE_SLOPPINESS=pch_defines,time_macros, which tests/run sets.
+function(sennit_cacheable_headers target)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(${target} PRIVATE -fpch-preprocess)
+    elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+        target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+    endif()
+endfunction()
+
 # sennit_shared_headers(<target> <group> <header>...): precompiles headers once for a group of
 # targets, which must all have equal flags. The first target of the group compiles the headers, and
 # each later target uses the result.
 function(sennit_shared_headers target group)
     get_property(first GLOBAL PROPERTY sennit_shared_headers_${group})
-    if(SENNIT_PRECOMPILED_HEADERS AND first)
+    if(NOT SENNIT_PRECOMPILED_HEADERS)
+        return()
+    endif()
+    sennit_cacheable_headers(${target})
+    if(first)
         target_precompile_headers(${target} REUSE_FROM ${first})
-    elseif(SENNIT_PRECOMPILED_HEADERS)
+    else()
         target_precompile_headers(${target} PRIVATE ${ARGN})
         set_property(GLOBAL PROPERTY sennit_shared_headers_${group} ${target})
     endif()
 endfunction()
 
-# sennit_gtest_folder(<name> FOLDER <folder> LABELS <label>... TIMEOUT <seconds> [PROTOCOL]): builds
-# all `*_test.cpp` of the folder as one GoogleTest program and one test. Does nothing while the
-# folder holds none. PROTOCOL says that the headers under test carry protocols, so that their code
-# must be tested at the optimisation that users have (SENNIT_PROTOCOL_TEST_FLAGS).
+# sennit_gtest_folder(<name> FOLDER <folder> LABELS <label>... TIMEOUT <seconds>
+# [FLAGS <flag>...]): builds all `*_test.cpp` of the folder as one GoogleTest program and one test.
+# The flags stand behind SENNIT_TEST_FLAGS. Does nothing while the folder holds no such file.
 function(sennit_gtest_folder name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "PROTOCOL" "FOLDER;TIMEOUT" "LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;TIMEOUT" "LABELS;FLAGS")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/*_test.cpp")
     if(NOT sources)
         return()
@@ -55,11 +68,8 @@ function(sennit_gtest_folder name)
     file(GLOB support CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/support/*.cpp")
     sennit_test_program(${name} ${sources} ${support})
     target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
-    set(group test_programs)
-    if(arg_PROTOCOL AND SENNIT_PROTOCOL_TEST_FLAGS)
-        target_compile_options(${name} PRIVATE ${SENNIT_PROTOCOL_TEST_FLAGS})
-        set(group protocol_test_programs)
-    endif()
+    target_compile_options(${name} PRIVATE ${arg_FLAGS})
+    string(MAKE_C_IDENTIFIER "test_programs_${arg_FLAGS}" group)
     sennit_shared_headers(${name} ${group} <gtest/gtest.h> <sennit/sennit.hpp>)
     math(EXPR timeout "${arg_TIMEOUT} * ${SENNIT_TIMEOUT_FACTOR}")
     # qemu-user cannot run itself again, adds a line to the last output of a program, reports

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the head of every C++ file, and that each public header and each source of the library
-compiles alone, with the project's warnings.
+"""Checks the head of every C++ file, and that the library's files compile alone.
+
+Each public header and each source is compiled alone, with the project's warnings.
 
 Every C++ file starts with the licence line. Every header has `#pragma once`. A public header opens
-with a comment that names its purpose. The compiler is $CXX, or g++. A header that a source or
-another header includes first is compiled alone with that one. The presets of the tests compile
-several sources at once, so that only this tool sees a forgotten #include.
+with a comment that names its purpose. The compiler is $CXX, or g++. A header that a file
+includes first is compiled together with that file. The presets of the tests compile several sources
+at once, so that only this tool sees a forgotten #include.
 
-The tool compiles the headers of the standard library once for all files. That hides a forgotten
-one, so the tool looks for names: a file that uses `std::vector` includes <vector>, or includes a
-file of the project that does.
+The headers of the standard library are compiled once for all files, which hides a forgotten header.
+So the tool looks for names. A file that uses `std::vector` must reach <vector> through its own
+includes or through those of the project.
 """
 
 import collections
@@ -31,7 +32,7 @@ WARNINGS = (
     *("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion"),
     *("-Wnon-virtual-dtor", "-Werror"),
 )
-# A few names of each standard header. Where a name has a second header, ALSO has that one.
+# A few names of each standard header. ALSO has further headers with these names.
 USES = {
     header: re.compile(rf"\bstd::(?:{names})\b")
     for header, names in {
@@ -100,8 +101,8 @@ STANDARD = re.compile(r"[a-z_]+$")  # the name of a standard header: no folder, 
 
 
 def with_standard_headers(command, folder, paths):
-    """Compiles the headers of the standard library that the files include into the folder; returns
-    the command that uses the result.
+    """Compiles the standard headers of the files into the folder. Returns the command that uses the
+    result.
     """
     included = (name for path in paths for _, name, _ in policy.includes(path.read_text()))
     names = sorted(set(filter(STANDARD.match, included)))
@@ -162,7 +163,8 @@ def forgotten_standard_headers(root, paths):
         for _, name, quoted in policy.includes(texts[path]):
             near = [path.parent / name] * quoted
             places = [*near, root / "include" / name, root / "src" / name]
-            yield name, next(filter(texts.__contains__, (place.resolve() for place in places)), None)
+            known = (place.resolve() for place in places if place.resolve() in texts)
+            yield name, next(known, None)
 
     direct = {path: list(included(path)) for path in texts}
     for path, text in texts.items():

@@ -32,6 +32,8 @@ def _compiler_cache() -> None:
     os.environ.setdefault("CCACHE_DIR", str(ROOT / "build" / "cache" / "ccache"))
     os.environ.setdefault("CCACHE_BASEDIR", str(ROOT))
     os.environ.setdefault("CCACHE_NOHASHDIR", "1")
+    # Without these words, ccache caches no file that uses precompiled headers.
+    os.environ.setdefault("CCACHE_SLOPPINESS", "pch_defines,time_macros")
 
 
 def test(_: Namespace, rest: Sequence[str]) -> int:
