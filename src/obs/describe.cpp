@@ -33,6 +33,7 @@ using strands = std::map<const void*, const strand_report*>; // by identity
 std::string name_of(const strand_report& one) {
     std::string text = one.is_fiber ? "fiber " : one.is_task ? "task " : "strand ";
     if (one.is_lent) text = "task of strand ";
+    if (one.id == 0) return "task";
     add(text, "%llu", static_cast<unsigned long long>(one.id));
     if (one.name[0] != '\0') text.append(" '").append(one.name.data()).append("'");
     return text;
@@ -224,7 +225,7 @@ std::string describe_together(std::span<const sched::runtime_report> reports) {
     std::vector<const strand_report*> all;
     for (const sched::runtime_report& report : reports)
         for (const strand_report& one : report.strands) {
-            if (!one.is_lent) known[one.identity] = &one;
+            if (!one.is_lent && one.identity) known[one.identity] = &one;
             all.push_back(&one);
         }
     for (const sched::runtime_report& report : reports) add_runtime(text, report, known);

@@ -289,20 +289,31 @@ void snapshot::add_task_frames(strand_report& to, task_strand& of) noexcept {
 }
 
 namespace {
-// True if the identity belongs to a task strand that runs on this stack. The strand may have passed
-// to another worker a moment ago, and be gone, so only its address is used.
-bool is_task_on(const context& stack, const strand& identity) noexcept {
-    const auto at = reinterpret_cast<std::uintptr_t>(&identity);
-    for (const task_run* run = stack.running_task; run; run = run->outer)
-        if (at - reinterpret_cast<std::uintptr_t>(run->strand) < sizeof(task_strand)) return true;
-    return false;
+// The activation on this stack that runs a strand with this identity; null: there is none.
+const task_run* run_with(const context& stack, const strand& identity) noexcept {
+    const task_run* run = stack.running_task;
+    while (run && run->identity != &identity) run = run->outer;
+    return run;
+}
+// True if the identity may be gone: the strand that the activation runs may have suspended or ended
+// a moment ago, and another worker may have ended it, or the code that lent the identity. Code that
+// lent it on this very stack is still there.
+bool may_be_gone(const task_run* run, const strand& identity, strand_state state) noexcept {
+    return run && state == strand_state::running && run->below != &identity;
 }
 } // namespace
 
 // Adds the innermost logical thread, and those that continue on the stack after it.
 void snapshot::add_all_on(context& stack, strand* innermost, strand_state state) noexcept {
     const strand* above = nullptr;
-    for (strand* who = innermost; who; who = who->outer) {
+    for (strand *who = innermost, *next = nullptr; who; who = next) {
+        const task_run* const run = run_with(stack, *who);
+        if (who == innermost && may_be_gone(run, *who, state)) {
+            if (!add_running_task()) return;
+            next = run->below;
+            continue;
+        }
+        next = who->outer;
         if (who == &stack.own && (who != innermost || state == strand_state::running ||
                                   stack.in_blocking_pool || !who->waits_for))
             return;
@@ -313,7 +324,7 @@ void snapshot::add_all_on(context& stack, strand* innermost, strand_state state)
         if (!report) return;
         if (above) report->holder = above;
         above = who;
-        report->is_task = is_task_on(stack, *who);
+        report->is_task = run && run->below != who;
         report->context = stack.index;
         report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
         if (state != strand_state::running)
@@ -321,6 +332,15 @@ void snapshot::add_all_on(context& stack, strand* innermost, strand_state state)
         if (who == innermost && state == strand_state::blocked)
             report->since_ns = stack.suspended_at_ns;
     }
+}
+
+// A task of which nothing else is known.
+bool snapshot::add_running_task() noexcept {
+    if (found_.strands.size() == found_.strands.capacity()) return false;
+    strand_report& report = found_.strands.emplace_back();
+    report.is_task = true;
+    report.state = strand_state::running;
+    return true;
 }
 
 strand_report* snapshot::add(strand& who, strand_state state) noexcept {

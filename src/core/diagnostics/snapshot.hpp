@@ -30,7 +30,9 @@
 // (task_table.hpp); those that have not begun are in a queue. A strand is suspended if its identity
 // names the strand's own wait; otherwise it runs on a context, which reports it. The snapshot
 // follows the frames of a suspended strand from the innermost task outwards: nothing changes them
-// before the strand continues, and a strand leaves its table before its memory is freed.
+// before the strand continues, and a strand leaves its table before its memory is freed. Of the
+// task that a worker runs it says only that it runs: the task may have ended a moment ago, and be
+// gone.
 //
 // Threads: any thread may call, including fibers of the runtime itself. One snapshot at a time in
 // the process. While it is taken, some 10 us and about 1 us for each blocked fiber, the runtime
@@ -127,6 +129,7 @@ private:
     class context* stack_of(const void* sp, class worker& likely, bool& unclear) noexcept;
     void add_ready(runnable& item) noexcept;
     strand_report* add(strand& who, strand_state state) noexcept;
+    bool add_running_task() noexcept;
     void add_all_on(class context& stack, strand* innermost, strand_state state) noexcept;
     void add_frames(strand_report& to, const class context& of) noexcept;
     result collect_tasks() noexcept;

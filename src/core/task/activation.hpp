@@ -47,6 +47,7 @@ public:
     // coroutine to continue.
     static std::coroutine_handle<> replace_strand(task_run& run, task_strand& next) noexcept {
         run.strand = &next;
+        run.identity = &next.identity();
         next.begin_on(run);
         exchange_strand(&next.identity());
         return next.innermost_;
@@ -55,6 +56,7 @@ public:
 private:
     [[gnu::always_inline]] void resume_once(task_strand& of, std::coroutine_handle<> at) noexcept {
         run_.strand = &of;
+        run_.identity = &of.identity();
         of.begin_on(run_);
         exchange_strand(&of.identity());
         sys::tls().task_base = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&run_));

@@ -79,6 +79,9 @@ struct task_run {
     sched::strand* below; // The strand that continues on this stack after the activation.
     fork_slot* base;      // The context's free slot at the beginning.
     bool at_loop;         // True if nothing but the worker's loop waits for the activation.
+    // The identity of `strand`, for reports. Both may be gone once the strand has suspended or
+    // ended, so a report only compares the addresses.
+    const sched::strand* identity = nullptr;
 };
 
 class task_strand : public resumable, private plain_frame {
