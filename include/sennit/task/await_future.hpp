@@ -2,39 +2,25 @@
 // The await of a future in a task: `co_await std::move(future)`, `co_await shared`.
 #pragma once
 
-#include "sennit/cancelled.hpp"
-#include "sennit/detail/core/awaitable.hpp"
 #include "sennit/future.hpp"
 
-#include <coroutine>
-#include <type_traits>
 #include <utility>
 
 namespace sennit::detail {
 
 // Waits for a state; the classes below read it afterwards.
-class state_awaiter : public sched::awaitable {
+class state_awaiter : public ready_awaiter {
 public:
-    explicit state_awaiter(future_state& awaited) noexcept : state_(awaited) {}
-    state_awaiter(state_awaiter&& unused) noexcept : state_(unused.state_) {}
+    explicit state_awaiter(future_state& awaited) noexcept
+        : ready_awaiter(awaited), state_(awaited) {}
     bool await_ready() noexcept {
         if (state_.ready()) return true;
         state_.run_filler_if_newest();
-        return !(waited_ = !state_.ready_or_lock());
-    }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-        return state_.suspend(caller);
-    }
-
-protected:
-    // Throws `cancelled`.
-    void finish() {
-        if (waited_ && state_.end_suspension() == sched::wake_reason::cancelled) throw cancelled();
+        return ready_awaiter::await_ready();
     }
 
 private:
     future_state& state_;
-    bool waited_ = false;
 };
 
 // Returns the value or throws the error, and leaves the future without a state, as get does.
@@ -44,7 +30,7 @@ public:
     explicit future_awaiter(future<T>&& awaited)
         : state_awaiter(future_access::state(awaited)), future_(awaited) {}
     T await_resume() {
-        finish();
+        ready_awaiter::await_resume();
         return future_access::take_state(future_)->take();
     }
 
@@ -58,7 +44,7 @@ public:
     explicit shared_future_awaiter(const shared_future<T>& awaited)
         : state_awaiter(future_access::state(awaited)), future_(awaited) {}
     decltype(auto) await_resume() {
-        finish();
+        ready_awaiter::await_resume();
         return future_.get();
     }
 

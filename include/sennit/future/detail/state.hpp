@@ -93,8 +93,7 @@ public:
     // For tasks. The first returns true if the state is ready; otherwise it leaves the lock held
     // for `suspend`, which is the last action of await_suspend. The third ends that wait.
     bool ready_or_lock() noexcept;
-    std::coroutine_handle<> suspend(std::coroutine_handle<> at,
-                                    std::int64_t deadline_ns = sched::never);
+    std::coroutine_handle<> suspend(std::coroutine_handle<> at, std::int64_t deadline_ns);
     sched::wake_reason end_suspension() noexcept;
 
     // For waits on several sources. add_waiter returns false, and adds nothing, if the state is
