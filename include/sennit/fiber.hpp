@@ -319,8 +319,7 @@ public:
     // fiber joinable, when the result is not of type R.
     template <class R>
     R join() {
-        check_joinable();
-        if (typeid(detail::outcome<R>) != block_->result_type()) throw std::bad_cast();
+        check_result<R>();
         block_->join();
         return take_result<R>();
     }
@@ -346,8 +345,7 @@ public:
     }
     template <class R>
     auto async_join() {
-        check_joinable();
-        if (typeid(detail::outcome<R>) != block_->result_type()) throw std::bad_cast();
+        check_result<R>();
         return join_awaiter<R>(*this);
     }
     template <class Rep, class Period>
@@ -472,6 +470,11 @@ private:
     void check_joinable() const {
         if (!block_ || block_ == sched::fiber_block::current()) [[unlikely]]
             refuse_join();
+    }
+    template <class R>
+    void check_result() const {
+        check_joinable();
+        if (typeid(detail::outcome<R>) != block_->result_type()) throw std::bad_cast();
     }
     [[noreturn, gnu::cold]] void refuse_join() const;
     void check_detachable() const;
