@@ -92,15 +92,6 @@ void add_state(std::string& text, const strand_report& one, const strands& known
     }
 }
 
-// The functions of a suspended task. A symbol that begins elsewhere is that of another function.
-std::string function_at(const void* address) {
-    const std::string text = sys::symbolize(address);
-    const std::size_t place = text.find("+0x0 ");
-    if (place != std::string::npos) return text.substr(0, place) + text.substr(place + 4);
-    const std::size_t bracket = text.rfind('(');
-    return bracket == std::string::npos ? text : text.substr(bracket);
-}
-
 void add_strand(std::string& text, const strand_report& one, const sched::runtime_report& all,
                 const strands& known) {
     text += name_of(one) + " [";
@@ -124,7 +115,9 @@ void add_strand(std::string& text, const strand_report& one, const sched::runtim
     for (std::size_t i = 0; i < one.frames; ++i) {
         add(text, "    #%-2zu ", i);
         const void* address = all.frames[one.first_frame + i];
-        text += (one.is_task && one.stack_size == 0 ? function_at : sys::symbolize)(address) + "\n";
+        text += (one.is_task && one.stack_size == 0 ? sys::symbolize_function
+                                                    : sys::symbolize)(address) +
+                "\n";
     }
 }
 
@@ -153,7 +146,7 @@ public:
             text += ", in\n";
             for (std::size_t i = 1; i < key.size(); ++i) {
                 add(text, "    #%-2zu ", i - 1);
-                text += function_at(key[i]) + "\n";
+                text += sys::symbolize_function(key[i]) + "\n";
             }
         }
     }

@@ -24,6 +24,16 @@ std::uintptr_t number_of(const void* address) noexcept {
     return reinterpret_cast<std::uintptr_t>(address);
 }
 
+// The file that contains the address, and the offset in it.
+std::string place_of(const Dl_info& where, const void* address) {
+    const char* slash = std::strrchr(where.dli_fname, '/');
+    return std::string("(")
+        .append(slash ? slash + 1 : where.dli_fname)
+        .append("+")
+        .append(hex(number_of(address) - number_of(where.dli_fbase)))
+        .append(")");
+}
+
 } // namespace
 
 std::string demangle(const char* name) {
@@ -43,13 +53,14 @@ std::string symbolize(const void* address) {
         text += hex(number_of(address) - number_of(where.dli_saddr));
         text += ' ';
     }
-    const char* slash = std::strrchr(where.dli_fname, '/');
-    text += '(';
-    text += slash ? slash + 1 : where.dli_fname;
-    text += '+';
-    text += hex(number_of(address) - number_of(where.dli_fbase));
-    text += ')';
-    return text;
+    return text + place_of(where, address);
+}
+
+std::string symbolize_function(const void* address) {
+    Dl_info where{};
+    if (::dladdr(address, &where) == 0 || !where.dli_fname) return hex(number_of(address));
+    const bool named = where.dli_sname && where.dli_saddr == address;
+    return (named ? demangle(where.dli_sname) + ' ' : std::string()) + place_of(where, address);
 }
 
 std::string symbolize_data(const void* address) {

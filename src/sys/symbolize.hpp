@@ -11,6 +11,11 @@ namespace sennit::sys {
 // understands. Throws std::bad_alloc.
 std::string symbolize(const void* address);
 
+// As symbolize, for the first address of a function: `serve(int) (server+0x14a2c)`. Without a
+// symbol of its own only the file and the offset, because the symbol before it is that of another
+// function.
+std::string symbolize_function(const void* address);
+
 // The name of the variable that contains the address, if the dynamic symbol table knows it;
 // otherwise empty.
 std::string symbolize_data(const void* address);
