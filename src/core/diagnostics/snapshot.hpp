@@ -86,7 +86,8 @@ struct strand_report {
     std::size_t stack_size = 0;    // Of the context, with all logical threads on it.
     std::size_t stack_used = 0;    // In use at the snapshot.
     std::size_t stack_touched = 0; // The most ever used, by any logical thread on it.
-    // Of a task: the addresses of its functions, innermost first. Otherwise return addresses.
+    // Of a task without a stack: the addresses of its functions, innermost first. Otherwise return
+    // addresses.
     std::size_t first_frame = 0; // An index into `frames`.
     std::size_t frames = 0;
 };

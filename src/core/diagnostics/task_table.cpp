@@ -31,9 +31,9 @@ task_table::slot* task_table::add(task_strand& who) noexcept {
     return found;
 }
 
-void task_table::make_free(slot& place) noexcept {
-    place.store_rlx(reinterpret_cast<std::uintptr_t>(first_free_) + 1); // Orders nothing.
-    first_free_ = &place;
+void task_table::make_free(slot& one) noexcept {
+    one.store_rlx(reinterpret_cast<std::uintptr_t>(first_free_) + 1); // Orders nothing.
+    first_free_ = &one;
 }
 
 void task_table::find_free_slots() noexcept {

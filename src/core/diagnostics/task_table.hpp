@@ -3,7 +3,7 @@
 //
 // A strand enters the table of the worker on which it suspends for the first time, and leaves the
 // table when it ends, on any worker. So a task that never suspends costs nothing, and a wait costs
-// one look at the strand's own place.
+// one look at a member of the strand.
 //
 //   field       written by                                     read by
 //   a slot      the owner, while the slot is free;             the owner; a snapshot, while all
@@ -14,7 +14,7 @@
 // list is 1), or 0: the strand has ended, and the owner has not found the slot yet. The worker that
 // ends a strand stores 0, and touches the slot no more. The owner collects such slots, one chunk at
 // a time, when it has no free slot. If less than half of the chunk is free, it also adds a chunk.
-// So a place costs two looks on average, and no instruction is locked.
+// So a slot costs two looks on average, and no instruction is locked.
 //
 // No access orders anything: between the entry of a strand and its end the strand itself passes
 // from worker to worker, and the owner only compares the slot with 0.
@@ -42,12 +42,12 @@ public:
     // Owner's thread. Null if memory is refused: no report shows the strand then.
     slot* add(task_strand& who) noexcept;
     // The strand ends. Any thread.
-    static void remove(slot& place) noexcept { place.store_rlx(0); } // Orders nothing, see above.
+    static void remove(slot& of) noexcept { of.store_rlx(0); } // Orders nothing, see above.
 
     // The number of slots. Exact on the owner's thread, and while the owner is suspended.
     std::size_t capacity() const noexcept {
-        return capacity_.load_rlx();
-    } // Only the number counts.
+        return capacity_.load_rlx(); // Orders nothing.
+    }
     // Calls `visit(strand)` for each strand. Requires that no thread adds or removes a strand.
     template <class F>
     void for_each(F&& visit) const {
@@ -71,7 +71,7 @@ private:
     void find_free_slots() noexcept;
     std::size_t collect(chunk& from) noexcept;
     void grow() noexcept;
-    void make_free(slot& place) noexcept;
+    void make_free(slot& one) noexcept;
 
     base::atomic<chunk*> newest_{nullptr};
     chunk* next_to_collect_ = nullptr;

@@ -138,7 +138,7 @@ private:
     wait_options options_;
     cancel_scope* waiting_in_ = nullptr;
     std::unique_ptr<task_limit> limit_;
-    // The strand's place in the table of a worker; null: the strand has not waited yet.
+    // The strand's slot in the table of a worker; null: the strand has not waited yet.
     base::atomic<std::uintptr_t>* listed_ = nullptr;
     std::uint32_t suspended_at_ = 0; // The worker's clock, in units of 2^20 ns.
     bool reported_ = false;          // Only a snapshot accesses it.
