@@ -105,15 +105,19 @@ private:
     // The connection waits, or a fiber serves it.
     void continue_client(owner one) {
         std::error_code failed;
+        if (must_be_served(one, failed)) start(std::move(one), failed);
+    }
+    // Returns false if the connection waits, which takes it out of `one`, or has ended. True: it is
+    // readable, or cannot wait, as `failed` says.
+    bool must_be_served(owner& one, std::error_code& failed) {
         switch (this->wait(*one, one->peer, failed)) {
         case outcome::waits:
             (void)one.release();
-            return;
+            return false;
         case outcome::ended:
-            return;
-        case outcome::readable:
-        case outcome::failed:
-            start(std::move(one), failed);
+            return false;
+        default:
+            return true;
         }
     }
     // If the nursery is cancelled, or there is no memory for a fiber, `body` ends the connection,
@@ -134,18 +138,9 @@ private:
     void serve(owner& one, std::error_code failed) {
         check(failed, "serve_when_readable", one->peer);
         while (call(*one) == served::keep) {
-            switch (this->wait(*one, one->peer, failed)) {
-            case outcome::waits:
-                (void)one.release();
-                return;
-            case outcome::ended:
-                return;
-            case outcome::failed:
-                check(failed, "serve_when_readable", one->peer);
-                return;
-            case outcome::readable:
-                take_turns(one->peer);
-            }
+            if (!must_be_served(one, failed)) return;
+            check(failed, "serve_when_readable", one->peer);
+            take_turns(one->peer);
         }
     }
     served call(client& one) {
