@@ -3,6 +3,7 @@
 #include "io/access.hpp"
 #include "io/async_run.hpp"
 #include "sennit/cancelled.hpp"
+#include "sennit/io/detail/whole.hpp"
 #include "sennit/io/stream.hpp"
 
 #include <algorithm>
@@ -94,18 +95,9 @@ std::size_t read_some(const handle& from, bytes into, std::error_code& failed) {
 }
 
 std::size_t read_all(const handle& from, bytes into, std::error_code& failed) {
-    std::size_t done = 0;
-    failed.clear();
-    while (done < into.size()) {
-        const std::size_t n = read_some(from, into.subspan(done), failed);
-        if (failed) break;
-        if (n == 0) {
-            failed = errc::unexpected_end;
-            break;
-        }
-        done += n;
-    }
-    return done;
+    return read_whole(into, failed, [&from](bytes rest, std::error_code& error) {
+        return read_some(from, rest, error);
+    });
 }
 
 std::size_t write_some(const handle& to, const_bytes from, std::error_code& failed) {
@@ -116,10 +108,9 @@ std::size_t write_some(const handle& to, const_bytes from, std::error_code& fail
 }
 
 std::size_t write_all(const handle& to, const_bytes from, std::error_code& failed) {
-    std::size_t done = 0;
-    failed.clear();
-    while (done < from.size() && !failed) done += write_some(to, from.subspan(done), failed);
-    return done;
+    return write_whole(from, failed, [&to](const_bytes rest, std::error_code& error) {
+        return write_some(to, rest, error);
+    });
 }
 
 std::size_t write_parts(const handle& to, std::span<const const_bytes> parts,

@@ -3,6 +3,7 @@
 
 #include "engine.hpp"
 #include "sennit/async_with_timeout.hpp"
+#include "sennit/io/detail/whole.hpp"
 #include "sennit/with_timeout.hpp"
 
 #include <algorithm>
@@ -50,6 +51,15 @@ std::error_code closed() noexcept {
 engine& open(const std::unique_ptr<engine>& of, const char* operation) {
     if (!of) throw io::error(closed(), operation, {});
     return *of;
+}
+
+// Returns `call(failed)`, or throws the error that it reports.
+template <class F>
+auto or_throw(const std::unique_ptr<engine>& on, const char* name, F&& call) {
+    std::error_code failed;
+    auto result = call(failed);
+    if (failed) open(on, name).check(failed, name);
+    return result;
 }
 
 void shake(engine& one, const char* name, const handshake_options& how) {
@@ -132,27 +142,18 @@ std::size_t stream::read_some(io::bytes into, std::error_code& failed) {
     return 0;
 }
 std::size_t stream::read_some(io::bytes into) {
-    std::error_code failed;
-    const std::size_t n = read_some(into, failed);
-    if (failed) open(engine_, "tls::read_some").check(failed, "tls::read_some");
-    return n;
+    return or_throw(engine_, "tls::read_some",
+                    [&](std::error_code& failed) { return read_some(into, failed); });
 }
 
 std::size_t stream::read(io::bytes into, std::error_code& failed) {
-    std::size_t done = 0;
-    failed.clear();
-    while (done < into.size()) {
-        const std::size_t n = read_some(into.subspan(done), failed);
-        if (!failed && n == 0) failed = io::errc::unexpected_end;
-        if (failed) break;
-        done += n;
-    }
-    return done;
+    return io::detail::read_whole(into, failed, [this](io::bytes rest, std::error_code& error) {
+        return read_some(rest, error);
+    });
 }
 void stream::read(io::bytes into) {
-    std::error_code failed;
-    (void)read(into, failed);
-    if (failed) open(engine_, "tls::read").check(failed, "tls::read");
+    (void)or_throw(engine_, "tls::read",
+                   [&](std::error_code& failed) { return read(into, failed); });
 }
 
 std::size_t stream::write_some(io::const_bytes from, std::error_code& failed) {
@@ -163,22 +164,19 @@ std::size_t stream::write_some(io::const_bytes from, std::error_code& failed) {
     return 0;
 }
 std::size_t stream::write_some(io::const_bytes from) {
-    std::error_code failed;
-    const std::size_t n = write_some(from, failed);
-    if (failed) open(engine_, "tls::write_some").check(failed, "tls::write_some");
-    return n;
+    return or_throw(engine_, "tls::write_some",
+                    [&](std::error_code& failed) { return write_some(from, failed); });
 }
 
 std::size_t stream::write(io::const_bytes from, std::error_code& failed) {
-    std::size_t done = 0;
-    failed.clear();
-    while (done < from.size() && !failed) done += write_some(from.subspan(done), failed);
-    return done;
+    return io::detail::write_whole(from, failed,
+                                   [this](io::const_bytes rest, std::error_code& error) {
+                                       return write_some(rest, error);
+                                   });
 }
 void stream::write(io::const_bytes from) {
-    std::error_code failed;
-    (void)write(from, failed);
-    if (failed) open(engine_, "tls::write").check(failed, "tls::write");
+    (void)or_throw(engine_, "tls::write",
+                   [&](std::error_code& failed) { return write(from, failed); });
 }
 
 task<std::size_t> stream::async_read_some(io::bytes into) {
