@@ -61,9 +61,14 @@ public:
     }
     // The wait has ended, by its event or another call of `run`.
     void wait_for_run() { ran_.wait(); }
+    // Nothing races from here on: `outside` and what it has given to the runtime have ended.
+    void settle(sim::thread& outside) {
+        outside.join();
+        sim::calm_from_here();
+        engine_->run([] {});
+    }
     hook_peer& stream() noexcept { return one_->stream; }
     idle_clients& all() noexcept { return *all_; }
-    engine& on() noexcept { return *engine_; }
 
     idle_clients::outcome outcome = idle_clients::outcome::failed;
     sim::var<int> runs{0}, ended{0};
@@ -119,9 +124,7 @@ SIM_SCENARIO_WITHIN(io_hook, two_events_call_once, .preemptions = 2, .stale_read
     sim::thread outside([&] { one.stream().kernel().put(); });
     one.stream().kernel().put();
     one.wait_for_run();
-    outside.join();
-    sim::calm_from_here();
-    one.on().run([] {});
+    one.settle(outside);
     sim::check(one.runs == 1, "the wait has ended once");
 }
 
@@ -131,9 +134,7 @@ SIM_SCENARIO_WITHIN(io_hook, close_races_event, .preemptions = 2, .stale_reads =
     sim::thread outside([&] { one.stream().kernel().put(); });
     one.stream().close();
     one.wait_for_run();
-    outside.join();
-    sim::calm_from_here();
-    one.on().run([] {});
+    one.settle(outside);
     sim::check(one.runs == 1, "the wait has ended once");
     sim::check(!one.why || one.why == std::errc::operation_canceled, "by the event or by close");
 }
@@ -155,9 +156,7 @@ SIM_SCENARIO_WITHIN(io_hook, cancel_races_event, .preemptions = 2, .stale_reads 
     sim::thread outside([&] { one.stream().kernel().put(); });
     one.stream().cancel();
     one.wait_for_run();
-    outside.join();
-    sim::calm_from_here();
-    one.on().run([] {});
+    one.settle(outside);
     sim::check(one.runs == 1, "the wait has ended once");
 }
 
@@ -178,9 +177,7 @@ SIM_SCENARIO_WITHIN(io_hook, stop_races_event, .preemptions = 2, .stale_reads = 
     sim::thread outside([&] { one.stream().kernel().put(); });
     one.all().stop();
     if (one.ended == 0) one.wait_for_run();
-    outside.join();
-    sim::calm_from_here();
-    one.on().run([] {});
+    one.settle(outside);
     sim::check(one.ended + one.runs == 1, "the wait has one end");
 }
 
@@ -192,9 +189,7 @@ SIM_SCENARIO_WITHIN(io_hook, time_limit_races_event, .preemptions = 2, .stale_re
         one.stream().kernel().put();
     });
     one.wait_for_run();
-    outside.join();
-    sim::calm_from_here();
-    one.on().run([] {});
+    one.settle(outside);
     sim::check(one.runs == 1, "the wait has ended once");
     sim::check(!one.why || one.why == std::errc::timed_out, "by the event or by its limit");
 }
