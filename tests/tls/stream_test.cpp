@@ -1,107 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams over TLS: bytes, certificates, ends and limits.
-#include "certificates.hpp"
-
-#include "../support/with_workers.hpp"
+// Streams over TLS: bytes, ends and limits.
+#include "support.hpp"
 
 #include <sennit/block_on.hpp>
-#include <sennit/io.hpp>
 #include <sennit/latch.hpp>
-#include <sennit/nursery.hpp>
-#include <sennit/tls.hpp>
 #include <sennit/with_timeout.hpp>
-
-#include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <fstream>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace {
 
-namespace io = sennit::io;
-namespace tls = sennit::tls;
 using namespace std::chrono_literals;
 
-const certificates::authority& test_authority() {
-    static const certificates::authority only;
-    return only;
-}
-const certificates::pair& of_server() {
-    static const certificates::pair only = test_authority().sign("server.test");
-    return only;
-}
-
-tls::context server_context(const certificates::pair& own = of_server()) {
-    return tls::context::server().certificate(own.certificate, own.key);
-}
-tls::context client_context() {
-    return tls::context::client().trust(test_authority().certificate());
-}
-
-std::string read_text(tls::stream& from, std::size_t size) {
-    std::string text(size, '\0');
-    from.read(std::as_writable_bytes(std::span(text)));
-    return text;
-}
-std::string read_rest(tls::stream& from) {
-    std::string all;
-    std::array<char, 1000> some{};
-    while (const std::size_t n = from.read_some(std::as_writable_bytes(std::span(some))))
-        all.append(some.data(), n);
-    return all;
-}
-std::string long_text(std::size_t size) {
-    std::string text(size, '\0');
-    for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>('a' + i * 7 % 26);
-    return text;
-}
-
-std::pair<io::tcp_stream, io::tcp_stream> tcp_pair() {
-    io::tcp_listener door(io::endpoint("127.0.0.1:0"));
-    io::tcp_stream client = io::tcp_stream::connect(door.local());
-    return {std::move(client), door.accept()};
-}
-
-// The errors of the two sides of a handshake; clear: the side has succeeded.
-struct handshake {
-    std::optional<tls::stream> client, server;
-    std::error_code of_client, of_server;
-    std::string text; // The text of the client's error.
-};
-
-handshake shake(const tls::context& client, const tls::context& server,
-                const std::string& host = "server.test") {
-    handshake done;
-    auto [mine, theirs] = tcp_pair();
-    sennit::nursery both;
-    both.start([&, &over = theirs] {
-        try {
-            done.server = tls::stream::accept(std::move(over), server);
-        } catch (const io::error& failed) {
-            done.of_server = failed.code();
-        }
-    });
-    try {
-        done.client = tls::stream::connect(std::move(mine), host, client);
-    } catch (const io::error& failed) {
-        done.of_client = failed.code();
-        done.text = failed.what();
-    }
-    both.join();
-    return done;
-}
-
 class tls_streams : public with_workers {};
-INSTANTIATE_TEST_SUITE_P(, tls_streams, testing::Values(1u, 3u),
-                         [](const testing::TestParamInfo<unsigned>& one) {
-                             return std::to_string(one.param) + "_workers";
-                         });
+SENNIT_FOR_WORKERS(tls_streams);
 
 TEST_P(tls_streams, bytes_go_both_ways) {
     runtime.run([] {
@@ -178,106 +95,6 @@ TEST_P(tls_streams, tasks_have_the_same_calls) {
         });
         EXPECT_TRUE(sennit::block_on(ask(std::move(mine), of_client, text)) == text);
         both.join();
-    });
-}
-
-// ---- certificates
-
-TEST_P(tls_streams, certificate_of_unknown_authority_is_refused) {
-    runtime.run([] {
-        const certificates::authority other;
-        const handshake both =
-            shake(tls::context::client().trust(other.certificate()), server_context());
-        EXPECT_EQ(both.of_client, tls::errc::untrusted_certificate);
-        EXPECT_NE(both.text.find("host 'server.test'"), std::string::npos) << both.text;
-        EXPECT_NE(both.text.find("127.0.0.1:"), std::string::npos) << both.text;
-    });
-}
-
-TEST_P(tls_streams, authorities_of_the_system_do_not_trust_the_test) {
-    runtime.run([] {
-        EXPECT_EQ(shake(tls::context::client(), server_context()).of_client,
-                  tls::errc::untrusted_certificate);
-    });
-}
-
-TEST_P(tls_streams, certificate_of_other_host_is_refused) {
-    runtime.run([] {
-        const handshake both = shake(client_context(), server_context(), "other.test");
-        EXPECT_EQ(both.of_client, tls::errc::wrong_host);
-        EXPECT_NE(both.text.find("host 'other.test'"), std::string::npos) << both.text;
-        EXPECT_EQ(shake(client_context(), server_context(), "127.0.0.1").of_client,
-                  tls::errc::wrong_host);
-    });
-}
-
-TEST_P(tls_streams, certificate_of_an_address_is_accepted) {
-    runtime.run([] {
-        const handshake both = shake(
-            client_context(), server_context(test_authority().sign("127.0.0.1")), "127.0.0.1");
-        EXPECT_FALSE(both.of_client) << both.text;
-    });
-}
-
-TEST_P(tls_streams, expired_certificate_is_refused) {
-    runtime.run([] {
-        for (const auto& [first, last] : {std::pair(-3, -1), std::pair(1, 3)})
-            EXPECT_EQ(shake(client_context(),
-                            server_context(test_authority().sign("server.test", first, last)))
-                          .of_client,
-                      tls::errc::expired_certificate);
-    });
-}
-
-// The server learns it with its first read in TLS 1.3.
-TEST_P(tls_streams, server_learns_that_its_certificate_is_refused) {
-    runtime.run([] {
-        handshake both = shake(client_context(), server_context(), "other.test");
-        std::error_code failed = both.of_server;
-        std::array<std::byte, 1> none{};
-        if (both.server) (void)both.server->read_some(none, failed);
-        EXPECT_EQ(failed, tls::errc::refused_by_peer);
-    });
-}
-
-TEST_P(tls_streams, client_trusts_any_certificate_on_request) {
-    runtime.run([] {
-        const handshake both =
-            shake(tls::context::client().trust_anyone(), server_context(), "other.test");
-        EXPECT_TRUE(both.client && both.server) << both.text;
-    });
-}
-
-TEST_P(tls_streams, server_requires_a_certificate_of_its_client) {
-    runtime.run([] {
-        const tls::context server =
-            server_context().trust(test_authority().certificate()).require_certificate();
-        EXPECT_EQ(shake(client_context(), server).of_server, tls::errc::no_certificate);
-        const certificates::pair own = test_authority().sign("client.test");
-        handshake both = shake(client_context().certificate(own.certificate, own.key), server);
-        ASSERT_TRUE(both.client && both.server) << both.text;
-        EXPECT_EQ(both.server->peer_subject(), "CN=client.test");
-    });
-}
-
-TEST_P(tls_streams, server_chooses_its_certificate_by_host) {
-    runtime.run([] {
-        const tls::context server = server_context().host(
-            "other.test", server_context(test_authority().sign("other.test")));
-        for (const char* host : {"server.test", "other.test"}) {
-            handshake both = shake(client_context(), server, host);
-            ASSERT_TRUE(both.client) << both.text;
-            EXPECT_EQ(both.client->peer_subject(), std::string("CN=") + host);
-        }
-    });
-}
-
-TEST_P(tls_streams, sides_without_common_protocol_part) {
-    runtime.run([] {
-        const handshake both =
-            shake(client_context().alpn({"a"}), server_context().alpn({"b", "c"}));
-        EXPECT_EQ(both.of_client, tls::errc::refused_by_peer);
-        EXPECT_EQ(both.of_server, tls::errc::protocol);
     });
 }
 
@@ -551,74 +368,6 @@ TEST_P(tls_streams, connection_over_tls_waits_without_a_stack) {
         }
         door.close();
         all.join();
-    });
-}
-
-// ---- contexts
-
-void expect_refused(const std::function<void()>& what, const std::string& id,
-                    const std::string& name) {
-    try {
-        what();
-        ADD_FAILURE() << id;
-    } catch (const tls::configuration_error& refused) {
-        const std::string text = refused.what();
-        EXPECT_NE(text.find(id), std::string::npos) << text;
-        EXPECT_NE(text.find(name), std::string::npos) << text;
-    }
-}
-
-TEST(tls_contexts, unusable_files_are_named) {
-    const std::string none = testing::TempDir() + "sennit-no-such-file.pem";
-    const std::string nonsense = testing::TempDir() + "sennit-nonsense.pem";
-    std::ofstream(nonsense) << "no certificate";
-    for (const std::string& file : {none, nonsense}) {
-        expect_refused([&] { tls::context::server().certificate_file(file, file); }, "SNT-461",
-                       file);
-        expect_refused([&] { tls::context::client().trust_file(file); }, "SNT-461", file);
-    }
-    const std::string good = testing::TempDir() + "sennit-good.pem";
-    std::ofstream(good) << of_server().certificate << of_server().key;
-    tls::context::server().certificate_file(good, good);
-    expect_refused([&] { tls::context::server().certificate_file(good, nonsense); }, "SNT-461",
-                   nonsense);
-    const std::string authorities = testing::TempDir() + "sennit-authority.pem";
-    std::ofstream(authorities) << test_authority().certificate();
-    tls::context::client().trust_file(authorities);
-}
-
-TEST(tls_contexts, key_of_another_certificate_is_refused) {
-    const certificates::pair other = test_authority().sign("other.test");
-    expect_refused([&] { tls::context::server().certificate(of_server().certificate, other.key); },
-                   "SNT-461", "the key in memory");
-    expect_refused([&] { tls::context::server().certificate("nothing", other.key); }, "SNT-461",
-                   "the certificate in memory");
-    expect_refused([&] { tls::context::client().trust("nothing"); }, "SNT-461",
-                   "the authority in memory");
-}
-
-TEST_P(tls_streams, wrong_use_of_a_context_is_refused) {
-    runtime.run([] {
-        expect_refused([] { tls::context::client().alpn({""}); }, "SNT-462", "ALPN");
-        expect_refused(
-            [] {
-                auto [mine, theirs] = io::socket_pair();
-                (void)tls::stream::connect(std::move(mine), "", client_context());
-            },
-            "SNT-463", "host");
-        expect_refused(
-            [] {
-                auto [mine, theirs] = io::socket_pair();
-                (void)tls::stream::connect(std::move(mine), std::string(300, 'a'),
-                                           client_context());
-            },
-            "SNT-464", "aaa");
-        expect_refused(
-            [] {
-                auto [mine, theirs] = io::socket_pair();
-                (void)tls::stream::accept(std::move(mine), client_context());
-            },
-            "SNT-465", "server");
     });
 }
 
