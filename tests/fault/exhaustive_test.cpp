@@ -156,7 +156,7 @@ constexpr scenario scenarios[] = {
     {"tasks", &faults::features::tasks, true, false, false, true},
     {"task_graphs", &faults::features::task_graphs, true, false, false, true},
     {"pipelines", &faults::features::pipelines, true, false, false, true},
-    {"connections_that_wait", &faults::features::connections_that_wait, true, true, false, true},
+    {"connections_that_wait", &faults::features::connections_that_wait, true, false, false, true},
 };
 
 bool needs(const scenario& of, request what) {
