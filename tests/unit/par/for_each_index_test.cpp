@@ -86,7 +86,7 @@ TEST(par_for_each_index, cancelled_loop_throws) {
             std::atomic<int> calls{0};
             try {
                 par::for_each_index({1000, 100}, [&](std::size_t, std::size_t) {
-                    if (++calls == 500) jobs.cancel();
+                    if (++calls >= 500) jobs.cancel();
                 });
             } catch (const sennit::cancelled&) {
                 threw = true;

@@ -111,7 +111,7 @@ TEST(par_collect_reduce, cancelled_call_throws) {
             std::atomic<int> calls{0};
             try {
                 (void)par::group_by(values, [&](int v) {
-                    if (++calls == 60'000) jobs.cancel();
+                    if (++calls >= 60'000) jobs.cancel();
                     return v;
                 });
             } catch (const sennit::cancelled&) {

@@ -131,7 +131,7 @@ TEST(par_scan, cancelled_scan_throws) {
             std::vector<long> out(1'000'000);
             try {
                 par::inclusive_scan({.max_grain = 100}, values, out, [&](long a, long b) {
-                    if (++calls == 1000) jobs.cancel();
+                    if (++calls >= 1000) jobs.cancel();
                     return a + b;
                 });
             } catch (const sennit::cancelled&) {

@@ -231,7 +231,7 @@ TEST(par_set_operations, cancelled_operation_throws_and_comparisons_may_block) {
                 std::atomic<int> calls{0};
                 try {
                     (void)par::set_union({.max_grain = 100}, a, a, out, [&](int x, int y) {
-                        if (++calls == 1000) jobs.cancel();
+                        if (++calls >= 1000) jobs.cancel();
                         return x < y;
                     });
                 } catch (const sennit::cancelled&) {

@@ -114,7 +114,7 @@ TEST(par_sort_safety, cancelled_sort_throws_and_keeps_elements) {
             jobs.start([&] {
                 std::atomic<int> calls{0};
                 const auto less = [&](const auto& a, const auto& b) {
-                    if (++calls == 30'000) jobs.cancel();
+                    if (++calls >= 30'000) jobs.cancel();
                     return *a < *b;
                 };
                 try {

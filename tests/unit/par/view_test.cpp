@@ -139,7 +139,7 @@ TEST(par_view, functions_may_block_and_cancellation_ends_the_loop) {
             const auto many = par::view({.max_grain = 10}, std::views::iota(0, 100'000));
             try {
                 (void)(many | views::transform([&](int v) {
-                           if (++calls == 500) jobs.cancel();
+                           if (++calls >= 500) jobs.cancel();
                            return v;
                        }))
                     .sum();
