@@ -213,7 +213,7 @@ public:
                 failed_ = std::current_exception();
             }
         };
-        net::dispatch(executor(), initiator(*this, std::move(initiate)));
+        net::dispatch(executor(), initiator<decltype(initiate)>(*this, std::move(initiate)));
     }
     // Called by the handler.
     template <class... B>
@@ -302,16 +302,20 @@ private:
             throw;
         }
     }
+    // The values from number `From` on.
     template <std::size_t From>
     result_type rest() {
-        return [this]<std::size_t... I>(std::index_sequence<I...>) -> result_type {
-            if constexpr (sizeof...(I) == 0)
-                return;
-            else if constexpr (sizeof...(I) == 1)
-                return std::get<From>(std::move(*values_));
-            else
-                return result_type(std::get<From + I>(std::move(*values_))...);
-        }(std::make_index_sequence<sizeof...(A) - From>());
+        constexpr std::size_t count = sizeof...(A) - From;
+        if constexpr (count == 0)
+            return;
+        else if constexpr (count == 1)
+            return std::get<From>(std::move(*values_));
+        else
+            return several<From>(std::make_index_sequence<count>());
+    }
+    template <std::size_t From, std::size_t... I>
+    result_type several(std::index_sequence<I...>) {
+        return result_type(std::get<From + I>(std::move(*values_))...);
     }
 
     std::optional<std::tuple<A...>> values_;
