@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Defines sennit::asio over standalone Asio, and sennit::boost_asio over Boost.Asio, each where its
-# headers are found. Included by the build of sennit and by the installed package, which both set
+# headers are found. The build of sennit and the installed package include this file. Both set
 # sennit_asio_include, the folder of the headers, and sennit_asio_wanted, the targets to look for.
 if("asio" IN_LIST sennit_asio_wanted AND NOT TARGET sennit::asio)
     find_path(SENNIT_ASIO_INCLUDE_DIR asio/cancellation_signal.hpp

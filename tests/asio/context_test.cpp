@@ -154,9 +154,8 @@ TEST_P(context_in, join_waits_for_operations_and_tracked_work) {
     net::steady_timer timer(world, 2ms);
     std::atomic<bool> ended{false};
     timer.async_wait([&](error_code) { ended = true; });
-    auto keep = std::make_unique<net::any_io_executor>(
-        net::prefer(net::any_io_executor(world.get_executor()),
-                    execution::outstanding_work.tracked));
+    auto keep = std::make_unique<net::any_io_executor>(net::prefer(
+        net::any_io_executor(world.get_executor()), execution::outstanding_work.tracked));
     std::thread later([&] {
         while (!ended) std::this_thread::yield();
         keep.reset();

@@ -51,9 +51,7 @@ auto async_custom(std::function<void(std::function<Signature>)> begin, Token&& t
     return net::async_initiate<Token, Signature>(
         [](auto handler, std::function<void(std::function<Signature>)> start) {
             auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-            start([kept](auto&&... values) {
-                (*kept)(std::forward<decltype(values)>(values)...);
-            });
+            start([kept](auto&&... values) { (*kept)(std::forward<decltype(values)>(values)...); });
         },
         token, std::move(begin));
 }

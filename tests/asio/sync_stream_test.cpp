@@ -24,7 +24,8 @@ TEST_P(sync_stream_in, the_algorithms_of_asio_work) {
             const std::size_t n = net::read_until(far, net::dynamic_buffer(line), '\n');
             EXPECT_EQ(line.substr(0, n), "a line\n");
             const std::string large(500'000, 'y');
-            net::write(far, std::array<net::const_buffer, 2>{net::buffer(large), net::buffer(line)});
+            net::write(far,
+                       std::array<net::const_buffer, 2>{net::buffer(large), net::buffer(line)});
             theirs.shutdown_write();
         });
         net::write(near, net::buffer("a line\nrest", 11));
@@ -49,7 +50,9 @@ TEST_P(sync_stream_in, empty_buffers_transfer_nothing) {
         // An empty buffer in front of another one is no end.
         theirs.write("x");
         std::array<char, 4> got;
-        EXPECT_EQ(near.read_some(std::array<net::mutable_buffer, 2>{net::mutable_buffer(), net::buffer(got)}), 1u);
+        EXPECT_EQ(near.read_some(
+                      std::array<net::mutable_buffer, 2>{net::mutable_buffer(), net::buffer(got)}),
+                  1u);
     });
 }
 
@@ -57,8 +60,8 @@ TEST_P(sync_stream_in, parts_go_out_in_one_call) {
     runtime.run([] {
         auto [mine, theirs] = io::socket_pair();
         sync_stream near(mine);
-        EXPECT_EQ(near.write_some(std::array<net::const_buffer, 3>{net::buffer("abc", 3), net::const_buffer(),
-                                             net::buffer("defg", 4)}),
+        EXPECT_EQ(near.write_some(std::array<net::const_buffer, 3>{
+                      net::buffer("abc", 3), net::const_buffer(), net::buffer("defg", 4)}),
                   7u);
         std::array<std::byte, 16> got;
         EXPECT_EQ(theirs.read_some(got), 7u);
@@ -112,9 +115,10 @@ TEST_P(sync_stream_in, cancellation_passes_through) {
         sync_stream near(mine);
         std::string got;
         error_code failed;
-        EXPECT_THROW(sennit::with_timeout(
-                         1ms, [&] { net::read_until(near, net::dynamic_buffer(got), '\n', failed); }),
-                     sennit::timed_out);
+        EXPECT_THROW(
+            sennit::with_timeout(
+                1ms, [&] { net::read_until(near, net::dynamic_buffer(got), '\n', failed); }),
+            sennit::timed_out);
         got.clear(); // read_until had made room.
         theirs.write("later\n");
         EXPECT_EQ(net::read_until(near, net::dynamic_buffer(got), '\n'), 6u);

@@ -185,8 +185,8 @@ TEST_P(use_fiber_in, a_forked_child_and_a_task_may_wait) {
         };
         const auto [a, b] = sennit::fork_join(wait, wait);
         EXPECT_EQ(a + b, 2);
-        EXPECT_EQ(sennit::block_on([](auto& inner) -> sennit::task<int> { co_return inner(); }(wait)),
-                  1);
+        EXPECT_EQ(
+            sennit::block_on([](auto& inner) -> sennit::task<int> { co_return inner(); }(wait)), 1);
     });
 }
 
@@ -257,9 +257,8 @@ TEST_P(use_fiber_in, a_coroutine_is_cancelled_with_its_waiter) {
             net::steady_timer timer(co_await net::this_coro::executor, 1h);
             co_await timer.async_wait(net::use_awaitable);
         };
-        EXPECT_THROW(
-            sennit::with_timeout(1ms, [&] { net::co_spawn(world, forever(), use_fiber); }),
-            sennit::timed_out);
+        EXPECT_THROW(sennit::with_timeout(1ms, [&] { net::co_spawn(world, forever(), use_fiber); }),
+                     sennit::timed_out);
         EXPECT_TRUE(unwound);
     });
 }

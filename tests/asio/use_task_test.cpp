@@ -15,8 +15,7 @@ INSTANTIATE_TEST_SUITE_P(workers, use_task_in, testing::Values(1u, 3u));
 sennit::task<> echo(tcp::socket peer) {
     std::array<char, 64> data;
     error_code failed;
-    while (std::size_t n =
-               co_await peer.async_read_some(net::buffer(data), use_task[failed]))
+    while (std::size_t n = co_await peer.async_read_some(net::buffer(data), use_task[failed]))
         co_await net::async_write(peer, net::buffer(data, n), use_task);
     EXPECT_EQ(failed, net::error::eof);
 }
@@ -118,8 +117,8 @@ TEST_P(use_task_in, a_time_limit_cancels_the_operation_and_loses_no_byte) {
         std::array<char, 8> got;
         bool timed_out = false;
         try {
-            co_await sennit::with_timeout(
-                1ms, pair.mine.async_read_some(net::buffer(got), use_task));
+            co_await sennit::with_timeout(1ms,
+                                          pair.mine.async_read_some(net::buffer(got), use_task));
         } catch (const sennit::timed_out&) {
             timed_out = true;
         }

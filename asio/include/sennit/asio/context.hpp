@@ -10,8 +10,8 @@
 // Use it for libraries that are written for Asio. For your own sockets use sennit/io.hpp, whose
 // calls need no other thread.
 //
-// Handlers of operations run on the workers of the runtime, several at a time: what two handlers
-// share needs an asio::strand or a lock, as with a thread pool. The completions themselves come
+// Handlers of operations run on the workers of the runtime, several at a time. Data that two
+// handlers share needs an asio::strand or a lock, as with a thread pool. The completions themselves come
 // from one thread, which the context owns and which waits in Asio's reactor. The context is an
 // io_context, for libraries that insist on one; handlers over io_executor run on that thread, one
 // after another, and must not block.

@@ -6,13 +6,13 @@
 //     asio::post(world.get_executor(), [] { … });
 //     asio::strand<sennit::asio::executor> one_at_a_time(world.get_executor());
 //
-// Properties: blocking.possibly (the default: a call from a worker of the runtime runs the function
-// at once) and blocking.never; relationship.fork and relationship.continuation, which are alike;
-// outstanding_work.tracked and .untracked, for context::join.
+// Properties. blocking.possibly is the default: on a worker of the runtime, a dispatch runs the
+// function at once. blocking.never queues it. relationship.fork and relationship.continuation are
+// alike. outstanding_work.tracked lets context::join wait.
 //
 // A handler may block in every call of Sennit, with one exception. A handler that an asio::strand
-// runs must not block: Asio keeps the strands in which a thread runs in a thread-local list, and a
-// handler that blocks may continue in another thread. Use a `sennit::mutex` where the exclusion
+// runs must not block. Asio notes the strands of a thread in a thread-local list, and a handler
+// that blocks may continue in another thread. Use a `sennit::mutex` where the exclusion
 // must last over a wait.
 // An exception that leaves a handler ends the program with a message.
 // Thread safety: any thread may use copies of an executor. The context must live.

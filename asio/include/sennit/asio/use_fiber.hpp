@@ -15,15 +15,15 @@
 // rethrown.
 // Cancellation. The wait is a point of cancellation. If a scope or a time limit ends it, the
 // operation gets Asio's cancellation (`terminal`), and the caller waits for the completion. An
-// operation that was cut short throws `cancelled`. One that has completed nevertheless returns its
-// result, so nothing is lost. A composed operation, such as async_read, that was cut short after
+// operation that was cut short throws `cancelled`. An operation that has completed in spite of it
+// returns its result, so nothing is lost. A composed operation, such as async_read, that was cut short after
 // some bytes returns their number with operation_aborted if the caller asks for the error code. An
 // operation without support of cancellation is waited for.
 // Thread safety. As everywhere in Asio, only one thread at a time may use an I/O object. The
 // initiation runs in the caller, and the steps of the operation run in the executor of the object.
-// Where two fibers use one object, such as a reader and a writer of a WebSocket, give it an
-// asio::strand or an object of a `context`, and use `use_fiber.in_executor()`. The initiation then
-// runs in the executor, too, at the cost of one more hop between threads.
+// Two fibers may share one object, such as a reader and a writer of a WebSocket, if both use
+// `use_fiber.in_executor()`. The initiation then runs in the executor, too, at the cost of one more
+// hop between threads. The object belongs to a `context`, or its executor is an asio::strand.
 // Do not call it on the thread that runs the io_context: that thread would wait for itself.
 // Cost: a wake-up of the thread that runs the reactor, if it sleeps, and one of a worker.
 #pragma once

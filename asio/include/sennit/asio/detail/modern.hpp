@@ -5,5 +5,5 @@
 #include "sennit/asio/detail/flavour.hpp"
 
 #if SENNIT_ASIO_VERSION < 102200
-#error "sennit: the execution context and the completion tokens need Asio 1.22, which is Boost 1.79"
+#error "sennit::asio: the execution context and the tokens need Asio 1.22, that is Boost 1.79"
 #endif

@@ -54,8 +54,8 @@ namespace sennit::asio {
 inline namespace SENNIT_ASIO_FLAVOUR {
 namespace waiting {
 
-// What a token returns for the arguments of a completion: all of them without an error at the
-// front. Nothing, one value, or a tuple.
+// The type that a token returns for the arguments of a completion, without an error at the front:
+// nothing, one value, or a tuple.
 template <class... T>
 struct joined {
     using type = std::tuple<T...>;
