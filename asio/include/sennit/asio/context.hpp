@@ -11,8 +11,8 @@
 // calls need no other thread.
 //
 // Handlers of operations run on the workers of the runtime, several at a time. Data that two
-// handlers share needs an asio::strand or a lock, as with a thread pool. The completions themselves come
-// from one thread, which the context owns and which waits in Asio's reactor. The context is an
+// handlers share needs an asio::strand or a lock, as with a thread pool. The completions themselves
+// come from one thread, which the context owns and which waits in Asio's reactor. The context is an
 // io_context, for libraries that insist on one; handlers over io_executor run on that thread, one
 // after another, and must not block.
 //

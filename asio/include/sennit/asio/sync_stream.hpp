@@ -18,8 +18,8 @@
 // `cancelled` when a scope ends the wait. A dynamic buffer of asio::read_until then keeps the room
 // that the algorithm has made in it: clear the buffer.
 // Errors. The end of the stream is asio::error::eof, and a limit of time asio::error::timed_out. A
-// call that `close` or `cancel` of the stream has ended gives asio::error::operation_aborted. The forms
-// without an error code throw system_error.
+// call that `close` or `cancel` of the stream has ended gives asio::error::operation_aborted. The
+// forms without an error code throw system_error.
 // Thread safety: as that of the stream, and of the library above it.
 // Cost: that of the stream; a write of several buffers is one system call over TCP.
 // Works with Asio 1.18 (Boost 1.74) and later.

@@ -16,9 +16,9 @@
 // Cancellation. The wait is a point of cancellation. If a scope or a time limit ends it, the
 // operation gets Asio's cancellation (`terminal`), and the caller waits for the completion. An
 // operation that was cut short throws `cancelled`. An operation that has completed in spite of it
-// returns its result, so nothing is lost. A composed operation, such as async_read, that was cut short after
-// some bytes returns their number with operation_aborted if the caller asks for the error code. An
-// operation without support of cancellation is waited for.
+// returns its result, so nothing is lost. A composed operation, such as async_read, that was cut
+// short after some bytes returns their number with operation_aborted if the caller asks for the
+// error code. An operation without support of cancellation is waited for.
 // Thread safety. As everywhere in Asio, only one thread at a time may use an I/O object. The
 // initiation runs in the caller, and the steps of the operation run in the executor of the object.
 // Two fibers may share one object, such as a reader and a writer of a WebSocket, if both use

@@ -10,8 +10,8 @@
 //     }
 //
 // The operation begins when the task is awaited, or spawned. The object of the operation must
-// live until the task has ended, and so must the buffers of its arguments. Results, errors, cancellation and
-// thread safety are as with `use_fiber`: see use_fiber.hpp.
+// live until the task has ended, and so must the buffers of its arguments. Results, errors,
+// cancellation and thread safety are as with `use_fiber`: see use_fiber.hpp.
 // Cost: the frame of a coroutine, besides the costs of use_fiber.
 #pragma once
 
