@@ -59,6 +59,17 @@ list(JOIN sennit_pc_cflags " " sennit_pc_cflags)
 list(JOIN sennit_pc_ldflags " " sennit_pc_ldflags)
 configure_file("${CMAKE_CURRENT_LIST_DIR}/sennit.pc.in" "${PROJECT_BINARY_DIR}/sennit.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/sennit.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(TARGET sennit_tls)
+    # A program that links an archive also links the libraries that the archive needs.
+    set(sennit_pc_requires_openssl "Requires: sennit, openssl >= 3.0")
+    if(BUILD_SHARED_LIBS)
+        set(sennit_pc_requires_openssl "Requires: sennit")
+    endif()
+    configure_file("${CMAKE_CURRENT_LIST_DIR}/sennit-tls.pc.in"
+        "${PROJECT_BINARY_DIR}/sennit-tls.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/sennit-tls.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/tools/gdb/sennit.py"

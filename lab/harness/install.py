@@ -31,6 +31,7 @@ TEST_PACKAGES = [
     *("g++", "clang-19", "libclang-rt-19-dev", "clang-format-19", "cmake", "ninja-build", "make"),
     *("ccache", "git", "python3", "pkg-config", "libgtest-dev", "googletest", "gdb", "qemu-user"),
     *("g++-aarch64-linux-gnu", "libc6-dev-arm64-cross", "libssl-dev", "libhttp-parser-dev", "curl"),
+    *("libasio-dev", "libboost-dev"),
     *LIBRARIES.values(),
 ]
 VENV = ROOT / ".venv"

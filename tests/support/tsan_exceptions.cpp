@@ -17,7 +17,7 @@ extern "C" void __tsan_release(void* address);
 namespace {
 
 template <class F>
-F* real(const char* name) {
+F* next_definition(const char* name) {
     return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
 }
 
@@ -37,20 +37,20 @@ void let_go(void* object) {
 } // namespace
 
 void std::__exception_ptr::exception_ptr::_M_release() noexcept {
-    static auto* const release =
-        real<void(exception_ptr*)>("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
+    static auto* const release = next_definition<void(exception_ptr*)>(
+        "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
     let_go(object_of(*this));
     release(this);
 }
 
 extern "C" void __cxa_end_catch() {
-    static auto* const end = real<void()>("__cxa_end_catch");
+    static auto* const end = next_definition<void()>("__cxa_end_catch");
     if (void* const object = object_of(std::current_exception())) let_go(object);
     end();
 }
 
 extern "C" void __cxa_free_exception(void* object) noexcept {
-    static auto* const free = real<void(void*)>("__cxa_free_exception");
+    static auto* const free = next_definition<void(void*)>("__cxa_free_exception");
     __tsan_acquire(object);
     free(object);
 }

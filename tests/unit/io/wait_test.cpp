@@ -8,8 +8,11 @@
 #include <sennit/channel.hpp>
 #include <sennit/detail/base/sanitizers.hpp>
 #include <sennit/runtime_options.hpp>
+#include <sennit/semaphore.hpp>
 
 #include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -201,6 +204,43 @@ TEST_P(io_waits, borrowed_descriptor_is_watched_and_stays_open) {
         }
     });
     EXPECT_EQ(::close(ends[0]) + ::close(ends[1]), 0);
+}
+
+// The event set of another loop is a descriptor, too. Events of all of its members end waits.
+TEST_P(io_waits, the_event_set_of_another_loop_is_watched) {
+    const int set = ::epoll_create1(EPOLL_CLOEXEC);
+    const int first = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    const int second = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    for (const int event : {first, second}) {
+        epoll_event interest{};
+        interest.events = EPOLLIN;
+        interest.data.fd = event;
+        ASSERT_EQ(::epoll_ctl(set, EPOLL_CTL_ADD, event, &interest), 0);
+    }
+    runtime.run([&] {
+        constexpr int rounds = 50;
+        sennit::counting_semaphore<> may_tell(1);
+        sennit::nursery teller;
+        teller.start([&] {
+            for (int i = 0; i < rounds; ++i) {
+                may_tell.acquire();
+                EXPECT_EQ(::eventfd_write(i % 2 ? second : first, 1), 0);
+            }
+        });
+        io::borrowed events(set);
+        for (int told = 0; told < rounds;) {
+            events.wait_readable();
+            epoll_event found{};
+            while (::epoll_wait(set, &found, 1, 0) == 1) {
+                eventfd_t value = 0;
+                ASSERT_EQ(::eventfd_read(found.data.fd, &value), 0);
+                ++told;
+                may_tell.release();
+            }
+        }
+        teller.join();
+    });
+    EXPECT_EQ(::close(set) + ::close(first) + ::close(second), 0);
 }
 
 TEST_P(io_waits, released_descriptor_stays_open) {
