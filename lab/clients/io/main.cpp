@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client of the family `io`: it starts the server of a runtime, is its load, and measures it.
+//
+//     lab-client-io SERVER [ARGUMENTS...] WORKLOAD SIZE THREADS
+//
+// The server is the command without the word `lab-client-io`; workloads/io/server.hpp says what it
+// does. The client is one thread over epoll, the same for every runtime. It connects, runs a tenth
+// of the requests to warm up (none with LAB_NO_WARMUP), and all of them under the clock. It prints
+// the line of JSON of lab/README.md. `cpu_seconds` and `peak_rss_kib` are the server's.
+#include "load.hpp"
+#include "runtime_base.hpp"
+#include "server_process.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace io = lab::io;
+
+struct workload {
+    std::size_t connections;
+    // Runs so many requests, and returns the further figures of the line.
+    std::function<std::string(io::connections&, std::uint64_t requests)> run;
+};
+
+workload echo(std::size_t connections) {
+    return {connections, [](io::connections& over, std::uint64_t requests) {
+                io::times all = io::closed_loop{.requests = requests}.run(over);
+                return io::percentiles(all, "rtt_us");
+            }};
+}
+
+workload workload_named(const std::string& name, unsigned threads) {
+    (void)threads;
+    if (name == "io-echo-1") return echo(1);
+    if (name == "io-echo-16") return echo(16);
+    if (name == "io-echo-256") return echo(256);
+    if (name == "io-echo-1024") return echo(1024);
+    throw std::invalid_argument("no workload is called '" + name + "'");
+}
+
+// Client and server each have a descriptor for each connection.
+void allow_descriptors() {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int measure(const std::vector<std::string>& command) {
+    const std::string& name = command[command.size() - 3];
+    const std::int64_t requests = lab::parse_size(command[command.size() - 2], 1, 999'999'999);
+    const auto threads = static_cast<unsigned>(lab::parse_size(command.back(), 1, 1024));
+    const workload what = workload_named(name, threads);
+    allow_descriptors();
+    io::server_process server(command);
+    std::string figures;
+    double seconds = 0, cpu = 0;
+    {
+        io::connections over(server.port(), what.connections);
+        if (!std::getenv("LAB_NO_WARMUP"))
+            what.run(over, std::max<std::uint64_t>(static_cast<std::uint64_t>(requests) / 10,
+                                                   what.connections));
+        const double cpu_before = server.cpu_seconds();
+        const io::clock::time_point start = io::clock::now();
+        figures = what.run(over, static_cast<std::uint64_t>(requests));
+        seconds = std::chrono::duration<double>(io::clock::now() - start).count();
+        cpu = server.cpu_seconds() - cpu_before;
+    }
+    const long peak = server.peak_rss_kib();
+    server.end();
+    const auto count = static_cast<long long>(requests);
+    std::printf("{\"answer\": %lld, \"expected\": %lld, \"seconds\": %.9f, \"cpu_seconds\": %.6f, "
+                "\"tasks\": %lld, \"peak_rss_kib\": %ld, \"server_cpu_us\": %.4f%s}\n",
+                count, count, seconds, cpu, count, peak, cpu * 1e6 / static_cast<double>(requests),
+                figures.c_str());
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        if (argc < 5)
+            throw std::invalid_argument("usage: SERVER [ARGUMENTS...] WORKLOAD SIZE "
+                                        "THREADS");
+        return measure({argv + 1, argv + argc});
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}

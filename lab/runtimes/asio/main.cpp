@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asio's servers of the family `io`: callbacks, as in the library's own echo server. Each thread
+// runs a context of its own, and the connections go to the contexts in turn, as in the library's
+// HTTP server 2. With SENNIT_LAB_CONTEXTS=one all threads run one context, as in HTTP server 3.
+// The work of `io-mixed` runs inside the callback. Asio has no fork-join, hence no `io-fork`.
+#include "io/server.hpp"
+#include "program.hpp"
+
+#include <asio.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace lab::io;
+using asio::ip::tcp;
+
+class echo : public std::enable_shared_from_this<echo> {
+public:
+    explicit echo(tcp::socket from) : peer_(std::move(from)) {}
+    void next() {
+        peer_.async_read_some(asio::buffer(buffer_),
+                              [self = shared_from_this()](std::error_code failed, std::size_t n) {
+                                  if (!failed) self->reply(n);
+                              });
+    }
+
+private:
+    void reply(std::size_t n) {
+        asio::async_write(peer_, asio::buffer(buffer_, n),
+                          [self = shared_from_this()](std::error_code failed, std::size_t) {
+                              if (!failed) self->next();
+                          });
+    }
+    tcp::socket peer_;
+    std::array<char, 4096> buffer_;
+};
+
+class mixed : public std::enable_shared_from_this<mixed> {
+public:
+    explicit mixed(tcp::socket from) : peer_(std::move(from)) {}
+    void next() {
+        asio::async_read(peer_, asio::buffer(request_),
+                         [self = shared_from_this()](std::error_code failed, std::size_t) {
+                             if (!failed) self->reply();
+                         });
+    }
+
+private:
+    void reply() {
+        request_ = reply_of_mixed(request_);
+        asio::async_write(peer_, asio::buffer(request_),
+                          [self = shared_from_this()](std::error_code failed, std::size_t) {
+                              if (!failed) self->next();
+                          });
+    }
+    tcp::socket peer_;
+    message request_{};
+};
+
+// The contexts, and the threads that run them.
+class contexts {
+public:
+    explicit contexts(unsigned threads) {
+        const char* how = std::getenv("SENNIT_LAB_CONTEXTS");
+        const bool shared = how && std::string_view(how) == "one";
+        for (unsigned i = 0; i < (shared ? 1 : threads); ++i)
+            all_.push_back(
+                std::make_unique<asio::io_context>(shared ? static_cast<int>(threads) : 1));
+        threads_ = threads;
+    }
+    asio::io_context& next() { return *all_[turn_++ % all_.size()]; }
+    // Runs the contexts until the standard input ends.
+    void run() {
+        std::vector<std::jthread> running;
+        for (unsigned i = 0; i < threads_; ++i)
+            running.emplace_back([context = all_[i % all_.size()].get()] {
+                const auto work = asio::make_work_guard(*context);
+                context->run();
+            });
+        wait_for_end();
+        for (const auto& one : all_) one->stop();
+    }
+
+private:
+    std::vector<std::unique_ptr<asio::io_context>> all_;
+    unsigned threads_;
+    std::size_t turn_ = 0;
+};
+
+template <class Session>
+class acceptor {
+public:
+    explicit acceptor(contexts& all)
+        : all_(all), door_(all.next(), {asio::ip::address_v4::loopback(), 0}) {
+        announce(door_.local_endpoint().port());
+        next();
+    }
+
+private:
+    void next() {
+        door_.async_accept(all_.next(), [this](std::error_code failed, tcp::socket peer) {
+            if (failed) return;
+            peer.set_option(tcp::no_delay(true));
+            std::make_shared<Session>(std::move(peer))->next();
+            next();
+        });
+    }
+    contexts& all_;
+    tcp::acceptor door_;
+};
+
+void serve(service which, unsigned threads) {
+    contexts all(threads);
+    if (which == service::echo) {
+        acceptor<echo> door(all);
+        all.run();
+    } else if (which == service::mixed) {
+        acceptor<mixed> door(all);
+        all.run();
+    } else {
+        throw std::invalid_argument("Asio has no fork-join, so no workload 'io-fork'");
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return lab::program<servers<&serve>>(argc, argv);
+}
