@@ -13,9 +13,9 @@ WORKLOADS: dict[str, Workload] = {
 }
 RUNTIMES: dict[str, Runtime] = declared.runtimes(FAMILIES)
 # Programs without a runtime, which the tables show beside the others. They are no peers. Those of
-# the second set have one thread.
-FLOORS = {"serial", "bare-coroutine", "epoll"}
-SERIAL_FLOORS = FLOORS - {"epoll"}
+# the first set have one thread.
+SERIAL_FLOORS = {"serial", "bare-coroutine"}
+FLOORS = SERIAL_FLOORS | {"epoll", "epoll-edges"}
 
 FORKS, FIBERS = tuple(FAMILIES["forks"]), tuple(FAMILIES["fibers"])
 MAIN_JOB = (

@@ -71,6 +71,26 @@ class Client(unittest.TestCase):
             with self.subTest(behaviour), self.assertRaisesRegex(Failed, reason):
                 self.run_once(behaviour, time_limit=2.0 if behaviour == "silent" else 30.0)
 
+    def test_server_that_does_not_work_gives_wrong_reply(self):
+        with self.assertRaisesRegex(Failed, "the server sent a wrong reply"):
+            self.run_once("good", "io-fork-1")  # it echoes, and adds nothing up
+        (program,) = Builder().command("epoll")
+        echo = ["sh", "-c", f"exec '{program}' io-echo-1 1 1"]
+        with self.assertRaisesRegex(Failed, "the server sent a wrong reply"):
+            run_once([*self.client, *echo], "epoll", "io-mixed", "60", 1)
+
+    def test_open_loop_keeps_timetable(self):
+        (program,) = Builder().command("epoll")
+        wall = {}
+        for requests in ("60", "120"):
+            result = run_once([*self.client, program], "epoll", "io-mixed", requests, 1)
+            self.assertEqual(set(result["figures"]), set(WORKLOADS["io-mixed"].figures))
+            self.assertEqual((result["ok"], result["tasks"]), (True, int(requests)))
+            wall[requests] = result["seconds"]
+        # The last request of the timetable bounds the time from below, however fast the server is.
+        self.assertGreater(wall["60"], 0.05)
+        self.assertGreater(wall["120"], 0.1)
+
     def test_server_that_cannot_start_gives_reason(self):
         with self.assertRaisesRegex(Failed, "/nonexistent/server: No such file"):
             run_once([*self.client, "/nonexistent/server"], "epoll", "io-echo-1", "20", 1)

@@ -11,8 +11,9 @@
 
 namespace lab::io {
 
-// Times of requests in nanoseconds.
+// Times of requests in nanoseconds, up to 4.2 s.
 using times = std::vector<std::uint32_t>;
+std::uint32_t nanoseconds(clock::duration of);
 
 // The time that `part` of the requests do not exceed, in microseconds. Reorders the times.
 double percentile_us(times& of, double part);
@@ -20,11 +21,11 @@ double percentile_us(times& of, double part);
 std::string percentiles(times& of, const std::string& name);
 
 // Closed loop: each connection sends a request, waits for the reply, and sends again, until
-// `requests` have been sent. The reply of request m is `reply(m)`; word 0 of each is `steps`.
+// `requests` have been sent.
 struct closed_loop {
     std::uint64_t requests;
-    std::uint64_t steps = 0;
-    // Computed once, because each request has the same words 0 and 1.
+    std::uint64_t steps = 0; // Word 0 of each request.
+    // Word 1 of the reply. It is computed once, because all requests have the same words 0 and 1.
     message (*reply)(message request) = [](message request) { return request; };
 
     times run(connections& over) const;

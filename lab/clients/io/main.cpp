@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -38,12 +39,46 @@ workload echo(std::size_t connections) {
             }};
 }
 
+// Each request forks 256 leaves of 0.8 us at 3 GHz: 205 us of work.
+workload fork(std::size_t connections) {
+    return {connections, [](io::connections& over, std::uint64_t requests) {
+                io::times all = io::closed_loop{.requests = requests,
+                                                .steps = lab::steps_per_microsecond * 4 / 5,
+                                                .reply = &io::reply_of_fork}
+                                    .run(over);
+                return io::percentiles(all, "rtt_us");
+            }};
+}
+
+// A tenth of the requests computes for 5 ms at 3 GHz. The rate gives each worker work for 30 % of
+// its time.
+workload mixed(unsigned threads) {
+    constexpr double load = 0.3, heavy_part = 0.1, heavy_seconds = 0.005;
+    const io::open_loop all{.requests = 0,
+                            .per_second = load * threads / (heavy_part * heavy_seconds),
+                            .heavy_part = heavy_part,
+                            .heavy_steps = static_cast<std::uint64_t>(heavy_seconds * 1e6 *
+                                                                      lab::steps_per_microsecond)};
+    return {64, [all](io::connections& over, std::uint64_t requests) {
+                io::open_loop load_of_run = all;
+                load_of_run.requests = requests;
+                io::open_loop::result times = load_of_run.run(over);
+                char further[96];
+                std::snprintf(
+                    further, sizeof further, ", \"heavy_us_p50\": %.3f, \"late_us_p99\": %.3f",
+                    io::percentile_us(times.heavy, 0.5), io::percentile_us(times.late, 0.99));
+                return io::percentiles(times.light, "light_us") + further;
+            }};
+}
+
 workload workload_named(const std::string& name, unsigned threads) {
-    (void)threads;
     if (name == "io-echo-1") return echo(1);
     if (name == "io-echo-16") return echo(16);
     if (name == "io-echo-256") return echo(256);
     if (name == "io-echo-1024") return echo(1024);
+    if (name == "io-mixed") return mixed(threads);
+    if (name == "io-fork-1") return fork(1);
+    if (name == "io-fork-16") return fork(16);
     throw std::invalid_argument("no workload is called '" + name + "'");
 }
 
