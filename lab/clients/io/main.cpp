@@ -76,7 +76,7 @@ workload workload_named(const std::string& name, unsigned threads) {
     if (name == "io-echo-16") return echo(16);
     if (name == "io-echo-256") return echo(256);
     if (name == "io-echo-1024") return echo(1024);
-    if (name == "io-mixed") return mixed(threads);
+    if (name == "io-mixed" || name == "io-mixed-aside") return mixed(threads);
     if (name == "io-fork-1") return fork(1);
     if (name == "io-fork-16") return fork(16);
     throw std::invalid_argument("no workload is called '" + name + "'");

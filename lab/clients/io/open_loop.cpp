@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "load.hpp"
 
+#include <sched.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -73,20 +74,39 @@ private:
     int descriptor_;
 };
 
+// While it lives, this thread runs as soon as it can, as a client with a processor of its own does:
+// with a real-time priority. Where the system refuses that, `late` tells how late the thread was.
+class real_time {
+public:
+    real_time() {
+        const sched_param lowest{.sched_priority = 1};
+        has_ = ::sched_setscheduler(0, SCHED_FIFO, &lowest) == 0;
+    }
+    ~real_time() {
+        const sched_param none{};
+        if (has_) ::sched_setscheduler(0, SCHED_OTHER, &none);
+    }
+    real_time(const real_time&) = delete;
+    real_time& operator=(const real_time&) = delete;
+
+private:
+    bool has_;
+};
+
 class running {
 public:
     running(const open_loop& load, connections& over)
-        : load_(load), over_(over), table_(timetable(load)), start_(clock::now()) {
+        : load_(load), over_(over), table_(timetable(load)), start_() {
         over.watch_alarm(alarm_.descriptor());
         for (std::size_t i = 0; i < over.size(); ++i) free_.push_back(i);
         message work{};
         work[0] = load.heavy_steps;
         work[1] = 1;
         heavy_answer_ = reply_of_mixed(work)[1];
-        start_ = clock::now();
     }
 
     open_loop::result run() {
+        start_ = clock::now();
         while (done_ < table_.size()) {
             send_due();
             if (next_ < table_.size() && !free_.empty()) alarm_.set(start_ + table_[next_].at);
@@ -148,7 +168,9 @@ private:
 } // namespace
 
 open_loop::result open_loop::run(connections& over) const {
-    return running(*this, over).run();
+    running load(*this, over);
+    const real_time priority;
+    return load.run();
 }
 
 } // namespace lab::io

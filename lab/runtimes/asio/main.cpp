@@ -2,7 +2,8 @@
 // Asio's servers of the family `io`: callbacks, as in the library's own echo server. Each thread
 // runs a context of its own, and the connections go to the contexts in turn, as in the library's
 // HTTP server 2. With SENNIT_LAB_CONTEXTS=one all threads run one context, as in HTTP server 3.
-// The work of `io-mixed` runs inside the callback. Asio has no fork-join, hence no `io-fork`.
+// The work of `io-mixed` runs inside the callback, and that of `io-mixed-aside` in a thread_pool of
+// as many threads. Asio has no fork-join, hence no `io-fork`.
 #include "io/server.hpp"
 #include "program.hpp"
 
@@ -43,23 +44,35 @@ private:
 
 class mixed : public std::enable_shared_from_this<mixed> {
 public:
-    explicit mixed(tcp::socket from) : peer_(std::move(from)) {}
+    // Computes in the pool, if there is one.
+    mixed(tcp::socket from, asio::thread_pool* aside) : peer_(std::move(from)), aside_(aside) {}
     void next() {
         asio::async_read(peer_, asio::buffer(request_),
                          [self = shared_from_this()](std::error_code failed, std::size_t) {
-                             if (!failed) self->reply();
+                             if (!failed) self->compute();
                          });
     }
 
 private:
+    void compute() {
+        if (!aside_ || request_[0] == 0) {
+            request_ = reply_of_mixed(request_);
+            reply();
+            return;
+        }
+        asio::post(*aside_, [self = shared_from_this()] {
+            self->request_ = reply_of_mixed(self->request_);
+            asio::post(self->peer_.get_executor(), [self] { self->reply(); });
+        });
+    }
     void reply() {
-        request_ = reply_of_mixed(request_);
         asio::async_write(peer_, asio::buffer(request_),
                           [self = shared_from_this()](std::error_code failed, std::size_t) {
                               if (!failed) self->next();
                           });
     }
     tcp::socket peer_;
+    asio::thread_pool* aside_;
     message request_{};
 };
 
@@ -93,11 +106,13 @@ private:
     std::size_t turn_ = 0;
 };
 
-template <class Session>
+// Accepts connections for as long as the contexts run, and calls `begin(socket)` for each.
+template <class F>
 class acceptor {
 public:
-    explicit acceptor(contexts& all)
-        : all_(all), door_(all.next(), {asio::ip::address_v4::loopback(), 0}) {
+    acceptor(contexts& all, F begin)
+        : all_(all), begin_(std::move(begin)),
+          door_(all.next(), {asio::ip::address_v4::loopback(), 0}) {
         announce(door_.local_endpoint().port());
         next();
     }
@@ -107,25 +122,31 @@ private:
         door_.async_accept(all_.next(), [this](std::error_code failed, tcp::socket peer) {
             if (failed) return;
             peer.set_option(tcp::no_delay(true));
-            std::make_shared<Session>(std::move(peer))->next();
+            begin_(std::move(peer));
             next();
         });
     }
     contexts& all_;
+    F begin_;
     tcp::acceptor door_;
 };
 
-void serve(service which, unsigned threads) {
+bool serve(service which, unsigned threads) {
+    if (which == service::fork) return false;
     contexts all(threads);
     if (which == service::echo) {
-        acceptor<echo> door(all);
+        acceptor door(all,
+                      [](tcp::socket peer) { std::make_shared<echo>(std::move(peer))->next(); });
         all.run();
-    } else if (which == service::mixed) {
-        acceptor<mixed> door(all);
-        all.run();
-    } else {
-        throw std::invalid_argument("Asio has no fork-join, so no workload 'io-fork'");
+        return true;
     }
+    asio::thread_pool pool(which == service::mixed_aside ? threads : 0);
+    asio::thread_pool* const aside = which == service::mixed_aside ? &pool : nullptr;
+    acceptor door(all, [aside](tcp::socket peer) {
+        std::make_shared<mixed>(std::move(peer), aside)->next();
+    });
+    all.run();
+    return true;
 }
 
 } // namespace

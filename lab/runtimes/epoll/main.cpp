@@ -120,7 +120,8 @@ struct server {
     }
 };
 
-void serve(service which, unsigned threads) {
+bool serve(service which, unsigned threads) {
+    if (which == service::mixed_aside) return false;
     const char* how = std::getenv("SENNIT_LAB_EPOLL");
     const bool edges = which == service::echo && how && std::string_view(how) == "edges";
     server all{.listener = listening(),
@@ -137,6 +138,7 @@ void serve(service which, unsigned threads) {
     std::vector<std::jthread> rest;
     for (std::size_t i = 1; i < threads; ++i) rest.emplace_back([&all, i] { all.loop(i); });
     all.loop(0);
+    return true;
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "io/server.hpp"
 #include "main.hpp"
 
+#include <sennit/blocking.hpp>
 #include <sennit/fork_reduce.hpp>
 #include <sennit/io.hpp>
 #include <sennit/nursery.hpp>
@@ -23,6 +24,12 @@ message reply_with_forks(message request) {
     request[1] = sennit::fork_reduce(leaves, std::uint64_t{0}, std::plus<>{},
                                      [&](std::size_t i) { return leaf(request, i); });
     return request;
+}
+
+// A long computation leaves the worker for a thread of the pool of blocking calls.
+message reply_aside(message request) {
+    if (request[0] == 0) return request;
+    return sennit::blocking([&] { return reply_of_mixed(request); });
 }
 
 // Each serves one request, and returns false at the end of the stream.
@@ -57,7 +64,7 @@ void accept_from(net::tcp_listener& door) {
         });
 }
 
-void serve(service which, unsigned threads) {
+bool serve(service which, unsigned threads) {
     sennit::runtime runtime({.workers = threads});
     runtime.run([&] {
         net::tcp_listener door(net::endpoint("127.0.0.1:0"));
@@ -65,6 +72,7 @@ void serve(service which, unsigned threads) {
         server.start([&] {
             if (which == service::echo) return accept_from<echo>(door);
             if (which == service::mixed) return accept_from<answer<reply_of_mixed>>(door);
+            if (which == service::mixed_aside) return accept_from<answer<reply_aside>>(door);
             accept_from<answer<reply_with_forks>>(door);
         });
         announce(door.local().port());
@@ -72,6 +80,7 @@ void serve(service which, unsigned threads) {
         door.close();
         server.join();
     });
+    return true;
 }
 
 } // namespace

@@ -71,7 +71,9 @@ task<> accept_for(service which, net::tcp_listener& door, sennit::nursery& clien
     return accept_from<answer<fork>>(door, clients);
 }
 
-void serve(service which, unsigned threads) {
+// A task has no twin of `blocking`, which would block its worker here.
+bool serve(service which, unsigned threads) {
+    if (which == service::mixed_aside) return false;
     sennit::runtime runtime({.workers = threads});
     runtime.run([&] {
         net::tcp_listener door(net::endpoint("127.0.0.1:0"));
@@ -82,6 +84,7 @@ void serve(service which, unsigned threads) {
         door.close();
         clients.join();
     });
+    return true;
 }
 
 } // namespace

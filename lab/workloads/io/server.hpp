@@ -17,11 +17,12 @@
 
 namespace lab::io {
 
-enum class service { echo, mixed, fork };
+enum class service { echo, mixed, mixed_aside, fork };
 
 inline std::optional<service> service_named(std::string_view workload) {
     if (workload.starts_with("io-echo-")) return service::echo;
     if (workload == "io-mixed") return service::mixed;
+    if (workload == "io-mixed-aside") return service::mixed_aside;
     if (workload.starts_with("io-fork-")) return service::fork;
     return std::nullopt;
 }
@@ -40,7 +41,8 @@ inline void wait_for_end() {
     }
 }
 
-// A table of program.hpp. `Serve(service, threads)` serves until the standard input ends.
+// A table of program.hpp. `Serve(service, threads)` serves until the standard input ends, or
+// returns false if the runtime has no such service.
 template <auto Serve>
 struct servers {
     static std::optional<int> run(const std::string& name, const std::string& size,
@@ -48,8 +50,7 @@ struct servers {
         const std::optional<service> which = service_named(name);
         if (!which) return std::nullopt;
         (void)parse_size(size, 1, 999'999'999);
-        Serve(*which, threads);
-        return 0;
+        return Serve(*which, threads) ? std::optional(0) : std::nullopt;
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The servers of lab/workloads/io: a task for each connection. message.hpp there describes the
-//! requests. The work of `io-mixed` runs inside the task. That of `io-fork` runs in rayon's pool,
+//! requests. The work of `io-mixed` runs inside the task, and that of `io-mixed-aside` in a thread
+//! for blocking calls. That of `io-fork` runs in rayon's pool,
 //! which has as many threads, and the task waits for it.
 
 use lab::fibers::xorshift;
@@ -38,6 +39,13 @@ async fn answer<F: Future<Output = u64>>(mut peer: TcpStream, result: fn(u64, u6
 
 async fn mixed(state: u64, steps: u64) -> u64 {
     xorshift(state, steps)
+}
+
+async fn mixed_aside(state: u64, steps: u64) -> u64 {
+    if steps == 0 {
+        return state;
+    }
+    tokio::task::spawn_blocking(move || xorshift(state, steps)).await.expect("it does not panic")
 }
 
 /// The sum over the leaves from `first` on, with a fork for each leaf but the last.
@@ -87,6 +95,7 @@ pub fn serve(workload: &str, threads: usize) -> Option<Result<(), String>> {
     match workload {
         "io-echo-1" | "io-echo-16" | "io-echo-256" | "io-echo-1024" => Some(accept(threads, echo)),
         "io-mixed" => Some(accept(threads, |peer| answer(peer, mixed))),
+        "io-mixed-aside" => Some(accept(threads, |peer| answer(peer, mixed_aside))),
         "io-fork-1" | "io-fork-16" => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
             Some(pool.map_err(|error| error.to_string()).and_then(|()| {
