@@ -28,8 +28,8 @@ var services = map[string]func(net.Conn){
 	"io-mixed":     answering(xorshift),
 	// The scheduler preempts a goroutine after 10 ms, so Go's programs compute where they are.
 	"io-mixed-aside": answering(xorshift),
-	"io-fork-1":    answering(forkedSum),
-	"io-fork-16":   answering(forkedSum),
+	"io-fork-1":      answering(forkedSum),
+	"io-fork-16":     answering(forkedSum),
 }
 
 func echo(peer net.Conn) {

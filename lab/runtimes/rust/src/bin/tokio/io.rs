@@ -98,9 +98,10 @@ pub fn serve(workload: &str, threads: usize) -> Option<Result<(), String>> {
         "io-mixed-aside" => Some(accept(threads, |peer| answer(peer, mixed_aside))),
         "io-fork-1" | "io-fork-16" => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-            Some(pool.map_err(|error| error.to_string()).and_then(|()| {
-                accept(threads, |peer| answer(peer, fork))
-            }))
+            Some(
+                pool.map_err(|error| error.to_string())
+                    .and_then(|()| accept(threads, |peer| answer(peer, fork))),
+            )
         }
         _ => None,
     }
