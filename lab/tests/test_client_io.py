@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -90,6 +91,20 @@ class Client(unittest.TestCase):
         # The last request of the timetable bounds the time from below, however fast the server is.
         self.assertGreater(wall["60"], 0.05)
         self.assertGreater(wall["120"], 0.1)
+
+    def test_client_has_processor_for_itself_if_server_leaves_one(self):
+        usable = sorted(os.sched_getaffinity(0))
+        if len(usable) < 2:
+            self.skipTest("the test needs two processors")
+        for workers, expected in ((1, usable[:-1]), (len(usable), usable)):
+            with self.subTest(workers), tempfile.TemporaryDirectory() as folder:
+                seen = Path(folder, "seen")
+                look = f"import os; print(sorted(os.sched_getaffinity(0)), file=open({str(seen)!r}, 'w'))"
+                server = ["sh", "-c", f'{sys.executable} -c "{look}"; exec "$@"', "sh"]
+                command = [*self.client, *server, sys.executable, str(SERVER), "good"]
+                result = run_once(command, "epoll", "io-echo-1", "20", workers)
+                self.assertTrue(result["ok"])
+                self.assertEqual(seen.read_text().strip(), str(expected))
 
     def test_server_that_cannot_start_gives_reason(self):
         with self.assertRaisesRegex(Failed, "/nonexistent/server: No such file"):

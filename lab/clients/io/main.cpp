@@ -8,6 +8,7 @@
 // of the requests to warm up (none with LAB_NO_WARMUP), and all of them under the clock. It prints
 // the line of JSON of lab/README.md. `cpu_seconds` and `peak_rss_kib` are the server's.
 #include "load.hpp"
+#include "processors.hpp"
 #include "runtime_base.hpp"
 #include "server_process.hpp"
 
@@ -96,7 +97,10 @@ int measure(const std::vector<std::string>& command) {
     const auto threads = static_cast<unsigned>(lab::parse_size(command.back(), 1, 1024));
     const workload what = workload_named(name, threads);
     allow_descriptors();
+    const io::processors usable(threads);
+    usable.use_those_of_server();
     io::server_process server(command);
+    usable.use_those_of_client();
     std::string figures;
     double seconds = 0, cpu = 0;
     {
