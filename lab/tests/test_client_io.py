@@ -99,9 +99,10 @@ class Client(unittest.TestCase):
         for workers, expected in ((1, usable[:-1]), (len(usable), usable)):
             with self.subTest(workers), tempfile.TemporaryDirectory() as folder:
                 seen = Path(folder, "seen")
-                look = f"import os; print(sorted(os.sched_getaffinity(0)), file=open({str(seen)!r}, 'w'))"
-                server = ["sh", "-c", f'{sys.executable} -c "{look}"; exec "$@"', "sh"]
-                command = [*self.client, *server, sys.executable, str(SERVER), "good"]
+                look = "import os, sys; print(sorted(os.sched_getaffinity(0)), file=sys.stderr)"
+                shell = f'{sys.executable} -c "{look}" 2>"{seen}"; exec "$@"'
+                server = ["sh", "-c", shell, "sh", sys.executable, str(SERVER), "good"]
+                command = [*self.client, *server]
                 result = run_once(command, "epoll", "io-echo-1", "20", workers)
                 self.assertTrue(result["ok"])
                 self.assertEqual(seen.read_text().strip(), str(expected))

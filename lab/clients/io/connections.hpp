@@ -38,7 +38,7 @@ public:
     std::size_t size() const noexcept { return all_.size(); }
     connection& operator[](std::size_t index) noexcept { return all_[index]; }
 
-    // The words of a request that nobody has sent before. Words 0 and 1 are the caller's.
+    // A request that differs from all earlier ones. The caller sets words 0 and 1.
     message fresh() noexcept;
     // Sends the request. Its reply must be `expected`. Throws std::runtime_error.
     void send(connection& on, const message& request, const message& expected);

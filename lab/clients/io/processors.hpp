@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processors the client and the server use. Where more processors are usable than the server
-// has workers, the client has the last processor for itself, and the server has all others. Without
-// this rule the kernel puts the two on one processor in some runs and on two in others, and the
-// round trip of one connection differs by a factor of ten. Otherwise they share all processors.
+// The processors of the client and of the server. If there are more of them than the server has
+// workers, the client has the last processor for itself, and the server has the rest. Without this
+// rule the kernel puts client and server on the same processor in some runs only, and the round
+// trip of one connection differs by a factor of ten. Otherwise client and server share all
+// processors.
 #pragma once
 
 #include <sched.h>

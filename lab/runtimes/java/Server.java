@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.function.LongBinaryOperator;
 
 /**
- * The servers of lab/workloads/io: a virtual thread for each connection. message.hpp there describes
- * the requests. A server listens at a free port until the standard input ends.
+ * The servers of lab/workloads/io: a virtual thread for each connection. message.hpp there
+ * describes the requests. A server listens at a free port until the standard input ends.
  */
 final class Server {
     private static final int MESSAGE = 64;
