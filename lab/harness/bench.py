@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .build import Finder, NotInstalled
-from .catalogue import FLOORS, RUNTIMES, WORKLOADS
+from .catalogue import RUNTIMES, SERIAL_FLOORS, WORKLOADS
 from .declared import Runtime
 from .execute import Failed, as_text, run_once
 from .options import FEWEST
@@ -151,7 +151,7 @@ def jobs_for(names: Iterable[str], quick: bool, full: bool) -> Iterator[tuple[st
 def cells_of(plan: Plan) -> Iterator[Cell]:
     for workload, size in plan.jobs:
         for name in plan.runtimes:
-            threads = [1] if name in FLOORS else plan.threads
+            threads = [1] if name in SERIAL_FLOORS else plan.threads
             if RUNTIMES[name].ours and 1 not in threads:
                 threads = [
                     1,
@@ -164,19 +164,29 @@ def cells_of(plan: Plan) -> Iterator[Cell]:
                 yield cell
 
 
-def _commands(cells: list[Cell], builder: Finder) -> dict[str, list[str]]:
-    """Returns the command of each runtime, and notes the reason in the cells of missing runtimes.
-    Samples of a runtime that has gone stay."""
+Program = tuple[str, str]  # a runtime and the client that starts it, or no client
+
+
+def _program(cell: Cell) -> Program:
+    return cell.runtime, WORKLOADS[cell.workload].client
+
+
+def _commands(cells: list[Cell], builder: Finder) -> dict[Program, list[str]]:
+    """Returns the command of each program, and notes the reason in the cells of missing programs.
+    Samples of a program that has gone stay."""
     commands = {}
+    built: dict[str, list[str]] = {}  # Runtimes.
     cells = [cell for cell in cells if cell.status == "ok"]
-    for name in dict.fromkeys(cell.runtime for cell in cells):
+    for program in dict.fromkeys(map(_program, cells)):
+        name, client = program
         try:
-            commands[name] = builder.command(name)
+            built[name] = built.get(name) or builder.command(name)
+            commands[program] = (builder.client(client) if client else []) + built[name]
         except NotInstalled as reason:
             for cell in cells:
-                if cell.runtime == name and cell.samples:
+                if _program(cell) == program and cell.samples:
                     cell.stopped = cell.stopped or "gone"
-                elif cell.runtime == name:
+                elif _program(cell) == program:
                     cell.stop("not installed", str(reason))
     return commands
 
@@ -314,7 +324,7 @@ class Forecast:
 def _run_block(
     number: int,
     run: Run,
-    commands: dict[str, list[str]],
+    commands: dict[Program, list[str]],
     plan: Plan,
     shown: Shown,
     forecast: Forecast,
@@ -335,7 +345,7 @@ def _run_block(
         what = f"{cell.label}: {cell.title}"
         shown.begin(what, forecast.left())
         begin = time.monotonic()
-        said = _take_sample(cell, commands[cell.runtime], plan, number, position)
+        said = _take_sample(cell, commands[_program(cell)], plan, number, position)
         if not said.startswith("skipped"):
             forecast.took(cell, time.monotonic() - begin)
         shown.end(what, said)
@@ -380,7 +390,7 @@ def run_plan(
     for cell in run.cells:
         cell.stopped = cell.stopped or enough(cell, plan)
         cell.reason = None if cell.reason == NO_TIME else cell.reason
-    forecast = Forecast([cell for cell in run.cells if cell.runtime in commands], plan)
+    forecast = Forecast([cell for cell in run.cells if _program(cell) in commands], plan)
     number = max(0, len(run.blocks) - 1)  # the last block may have been interrupted
     try:
         with progress(plan.at_most) as shown:

@@ -210,6 +210,12 @@ class Cxx:
             raise NotInstalled("a library that it needs is not found")
         return self._target(name, f"sweep-{name}", self.folder / "lab" / "sweep" / name)
 
+    def build_client(self, name: str) -> str:
+        """The program of lab/clients/NAME."""
+        self.why_not("sennit")  # configures
+        target = f"lab-client-{name}"
+        return self._target(f"client-{name}", target, self.folder / "lab" / target)
+
     def _target(self, name: str, target: str, program: Path) -> str:
         if self.prebuilt:
             if not program.is_file():
@@ -273,6 +279,11 @@ class Finder(Protocol):
     def command(self, name: str) -> list[str]:
         """How to call the program of a runtime. Raises NotInstalled."""
 
+    def client(self, name: str) -> list[str]:
+        """The words before that command, where a program of lab/clients starts and measures the
+        runtime's program. Raises NotInstalled.
+        """
+
 
 class Builder:
     """Finds or makes the command that runs a runtime. Each method raises NotInstalled."""
@@ -292,6 +303,11 @@ class Builder:
                 found, version = build_script(runtime.program or name, self.cxx.processor)
                 self._note(name, version)
         return _under(runtime, found)
+
+    def client(self, name: str) -> list[str]:
+        """How to call a program of lab/clients."""
+        with _alone():
+            return [self.cxx.build_client(name)]
 
     def sweep_program(self, name: str) -> list[str]:
         """How to call a program of lab/sweep/programs."""

@@ -12,9 +12,10 @@ WORKLOADS: dict[str, Workload] = {
     name: workload for family in FAMILIES.values() for name, workload in family.items()
 }
 RUNTIMES: dict[str, Runtime] = declared.runtimes(FAMILIES)
-# Programs of one thread without a runtime, which the tables show beside the others. They are no
-# peers.
-FLOORS = {"serial", "bare-coroutine"}
+# Programs without a runtime, which the tables show beside the others. They are no peers. Those of
+# the first set have one thread.
+SERIAL_FLOORS = {"serial", "bare-coroutine"}
+FLOORS = SERIAL_FLOORS | {"epoll", "epoll-edges"}
 
 FORKS, FIBERS = tuple(FAMILIES["forks"]), tuple(FAMILIES["fibers"])
 MAIN_JOB = (

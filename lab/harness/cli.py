@@ -46,7 +46,9 @@ def check_run(given: Namespace) -> None:
 def run(given: Namespace) -> int:
     what = f"{given.runtime} {given.workload}({given.size})"
     try:
-        command = Builder(given.compiler).command(given.runtime)
+        builder = Builder(given.compiler)
+        client = WORKLOADS[given.workload].client
+        command = (builder.client(client) if client else []) + builder.command(given.runtime)
         result = run_once(
             command, given.runtime, given.workload, given.size, given.threads, given.time_limit
         )

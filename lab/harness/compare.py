@@ -39,6 +39,10 @@ class Builds:
         runtime, _, build = name.partition("@")
         return [str(programs(self.folders[build], runtime) / f"lab-{runtime}")]
 
+    def client(self, name: str) -> list[str]:
+        """That of the first folder, for both builds."""
+        return [str(programs(self.folders["a"], f"client-{name}") / f"lab-client-{name}")]
+
 
 def programs(folder: Path, runtime: str) -> Path:
     """Where the lab's programs of a build folder lie, or those built for an installed Sennit.

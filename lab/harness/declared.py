@@ -50,6 +50,8 @@ class Workload:
     powers_of: int | None = None  # only these numbers are sizes
     memory_limit_kib: int = MEMORY_LIMIT_KIB
     serial: bool = False  # by construction: a second worker has nothing to do
+    client: str = ""  # the program of lab/clients that starts the runtime's program and measures it
+    figures: tuple[str, ...] = ()  # further members of the line, numbers, which the results keep
 
     def check(self, size: str) -> str:
         if self.names:
@@ -99,6 +101,8 @@ WORKLOAD: Keys = (
         "powers_of": int,
         "memory_limit_gib": int,
         "serial": bool,
+        "client": str,
+        "figures": list,
     },
 )
 
@@ -146,7 +150,8 @@ def families(lab: Path = LAB) -> dict[str, dict[str, Workload]]:
     )
     found = {
         path.stem: {
-            name: _workload(name, f"{path}: {name}", told) for name, told in _read(path).items()
+            name: _workload(name, f"{path}: {name}", told, lab)
+            for name, told in _read(path).items()
         }
         for path in files
     }
@@ -157,8 +162,10 @@ def families(lab: Path = LAB) -> dict[str, dict[str, Workload]]:
     return found
 
 
-def _workload(name: str, where: str, told: object) -> Workload:
+def _workload(name: str, where: str, told: object, lab: Path) -> Workload:
     about = _check(where, told, WORKLOAD)
+    if about.get("client") and not (lab / "clients" / about["client"]).is_dir():
+        raise UsageError(f"{where}: lab/clients has no folder '{about['client']}'")
     if ("names" in about) == ("range" in about):
         raise UsageError(f"{where} needs either 'range' or 'names'")
     if about.get("powers_of", 2) not in POWERS:
@@ -179,6 +186,8 @@ def _workload(name: str, where: str, told: object) -> Workload:
         about.get("powers_of"),
         about.get("memory_limit_gib", MEMORY_LIMIT_KIB >> 20) << 20,
         about.get("serial", False),
+        about.get("client", ""),
+        tuple(about.get("figures", ())),
     )
     for size in (made.default, made.quick, made.small, *made.full):
         made.check(size)

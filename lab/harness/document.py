@@ -40,7 +40,7 @@ def _samples(cell: Cell) -> list[dict]:
             "position": sample.get("position", 0),
             "outlier": mark,
         }
-        | ({"counters": sample["counters"]} if sample.get("counters") else {})
+        | {key: sample[key] for key in ("figures", "counters") if sample.get(key)}
         for number, (sample, mark) in enumerate(zip(cell.samples, marks))
     ]
 

@@ -10,12 +10,6 @@ from .catalogue import WORKLOADS
 from .limits import TIME_LIMIT, Outcome, run_limited
 
 
-BESIDES = (
-    "late_us_p50",
-    "late_us_p99",
-)  # optional keys of some workloads, which `./sennit run` passes on
-
-
 class Failed(Exception):
     """The run gave no result; the text says why, for the table."""
 
@@ -42,6 +36,11 @@ def _number(found: dict, key: str) -> float:
     ):
         raise ValueError(key)
     return value
+
+
+def _figures(found: dict, workload: str) -> dict[str, float]:
+    """The further figures that the workload's declaration names."""
+    return {key: _number(found, key) for key in WORKLOADS[workload].figures}
 
 
 def _counters(found: dict) -> dict[str, float]:
@@ -82,10 +81,10 @@ def run_once(
     try:
         found = json.loads(lines[0])
         answer = found["answer"]
-        numbers = {key: _number(found, key) for key in BESIDES if key in found}
-        numbers |= {
+        numbers = {
             key: _number(found, key) for key in ("seconds", "tasks", "peak_rss_kib", "cpu_seconds")
         }
+        figures = _figures(found, workload)
         counters = _counters(found)
         if not 1e-9 <= numbers["seconds"] < 1e6 or not numbers["tasks"]:
             raise ValueError("nothing was done, or in no time")
@@ -102,6 +101,7 @@ def run_once(
         "answer": answer,
         "ok": right,
         **numbers,
+        **({"figures": figures} if figures else {}),
         **({"counters": counters} if counters else {}),
         "voluntary_switches": outcome.voluntary_switches,
         "involuntary_switches": outcome.involuntary_switches,

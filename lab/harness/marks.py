@@ -40,11 +40,12 @@ def cpus(samples: Sequence[dict]) -> float:
 
 
 def uses_one_cpu(workload: str, threads: int, samples: Sequence[dict]) -> bool:
-    """Whether a row with several workers in a parallel workload used one CPU only."""
+    """Whether a row with several workers in a parallel workload used one CPU only. The load that a
+    client gives decides how many CPUs its server needs, so such a row is never meant.
+    """
     known = WORKLOADS.get(workload)
-    return bool(
-        samples and threads > 1 and known and not known.serial and cpus(samples) < FEWEST_CPUS
-    )
+    parallel = known and not known.serial and not known.client
+    return bool(samples and threads > 1 and parallel and cpus(samples) < FEWEST_CPUS)
 
 
 def marks(cell: Cell) -> list[str]:

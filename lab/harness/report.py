@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from . import seed_tables
+from . import figures, seed_tables
 from .bench import Cell, Plan, Run
 from .build import ROOT
 from .document import document, save, write_whole
@@ -43,6 +43,7 @@ COLUMNS = (
     "peak_rss_kib",
     "voluntary_switches",
     "involuntary_switches",
+    "figures",
     "stopped",
     "reason",
 )
@@ -92,19 +93,19 @@ def _on_one_cpu(results: Results) -> list[str]:
 def _each(results: Results) -> Iterator[tuple[str, ...]]:
     """A line for each cell that has a result."""
     for cell in results.cells:
-        figures = results.figures(cell)
-        if not figures:
+        shown = results.figures(cell)
+        if not shown:
             continue
         to_peer = (
-            "{:.3f} to {:.3f}".format(*figures.interval_to_peer) if figures.interval_to_peer else ""
+            "{:.3f} to {:.3f}".format(*shown.interval_to_peer) if shown.interval_to_peer else ""
         )
         yield (
             cell.title_of_runtime,
             cell.title,
             str(cell.threads),
             str(len(cell.samples)),
-            four_digits(figures.seconds),
-            spread(cell.seconds(), figures.interval) or "–",
+            four_digits(shown.seconds),
+            spread(cell.seconds(), shown.interval) or "–",
             to_peer,
             four_digits(_cpu(cell)),
             f"{cpus(cell.samples):.2f}",
@@ -147,6 +148,7 @@ def markdown(results: Results, about: dict, blocks: Sequence[dict] = ()) -> str:
         each_head=EACH,
         each=list(_each(results)),
         noisy=[number for number, block in enumerate(blocks, 1) if block["noisy"]],
+        figures=[(title, rows[0], rows[1:]) for title, rows in figures.tables(results.cells)],
         reasons=results.reasons(),
         side_by_side=[(*_head_and_rows(results, group), _note(results, group)) for group in groups],
     )
@@ -163,14 +165,14 @@ def _csv_row(results: Results, cell: Cell) -> dict:
         "stopped": cell.stopped,
         "reason": cell.reason,
     }
-    figures = results.figures(cell)
-    if figures:
+    shown = results.figures(cell)
+    if shown:
         row |= {
-            "median_seconds": figures.seconds,
+            "median_seconds": shown.seconds,
             "min_seconds": min(cell.seconds()),
             "max_seconds": max(cell.seconds()),
-            "to_serial": figures.to_serial,
-            "to_best_peer": figures.to_peer,
+            "to_serial": shown.to_serial,
+            "to_best_peer": shown.to_peer,
             "outliers": sum(outliers(cell.seconds())),
             "median_cpu_seconds": _cpu(cell),
             "tasks": cell.samples[0]["tasks"],
@@ -179,10 +181,13 @@ def _csv_row(results: Results, cell: Cell) -> dict:
         for key in ("voluntary_switches", "involuntary_switches"):
             counts = [sample[key] for sample in cell.samples if sample.get(key) is not None]
             row[key] = median(counts) if counts else None
-        if figures.interval:
-            row["low_seconds"], row["high_seconds"] = figures.interval
-        if figures.interval_to_peer:
-            row["to_best_peer_low"], row["to_best_peer_high"] = figures.interval_to_peer
+        row["figures"] = " ".join(
+            f"{name}={value:.6g}" for name, value in figures.medians(cell).items()
+        )
+        if shown.interval:
+            row["low_seconds"], row["high_seconds"] = shown.interval
+        if shown.interval_to_peer:
+            row["to_best_peer_low"], row["to_best_peer_high"] = shown.interval_to_peer
     return row
 
 

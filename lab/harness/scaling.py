@@ -41,6 +41,9 @@ class Counting:
     def command(self, name: str) -> list[str]:
         return ["env", "LAB_COUNTERS=1", *self.finder.command(name)]
 
+    def client(self, name: str) -> list[str]:
+        return self.finder.client(name)
+
 
 def cells_to_measure(given: Namespace) -> list[Cell]:
     return [

@@ -14,6 +14,7 @@ import rich.console
 import rich.table
 import rich.text
 
+from . import figures
 from .bench import Cell
 from .catalogue import FLOORS
 from .marks import FEWEST_CPUS, marked
@@ -248,4 +249,6 @@ def plain(results: Results, width: int) -> str:
             count -= 1
         blocks += [*aligned(results.rows(titles[:count])), ""]
         titles = titles[count:]
+    for title, rows in figures.tables(results.cells):
+        blocks += [f"{title}: the medians of its figures", *aligned(rows), ""]
     return "\n".join([*blocks, EXPLANATION, *results.reasons()])

@@ -52,6 +52,10 @@ class FakeBuilder:
             raise NotInstalled("no such library")
         return fake(self.behaviours[name])
 
+    def client(self, name):
+        """A client that gives the words behind it to the program."""
+        return ["env", f"FAKE_CLIENT={name}"]
+
     check = command
 
 

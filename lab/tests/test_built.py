@@ -31,6 +31,8 @@ CONTRACT = (  # command, threads of the run, answer, tasks
     (("sennit-actor", "thread-ring", "1000"), 2, 498, 1000),
     (("sennit-coroutine", "resume", "100"), 2, 100, 100),
     (("sennit-monitor", "accept-2", "100"), 2, 100, 100),
+    (("sennit-task", "io-echo-16", "100"), 2, 100, 100),
+    (("epoll", "io-echo-16", "100"), 2, 100, 100),
 )
 BUILT = tuple(dict.fromkeys(what[0] for what, *_ in CONTRACT))
 MORE = ("sennit-generator", "pthread", "std-async")  # run only if they are built already
@@ -42,6 +44,12 @@ PEERS = os.environ.get("SENNIT_LAB_PEERS", "")
 def programs():
     for name in (*BUILT, *(MORE if PREBUILT else ())):  # other programs may exist, but outdated
         yield Path(PREBUILT or BUILDS, "lab", f"lab-{name}"), name
+
+
+def under_client(command, workload):
+    """The command of a runtime's program for the workload."""
+    client = WORKLOADS[workload].client
+    return (Builder().client(client) if client else []) + command
 
 
 def sennit_run(*arguments, **variables):
@@ -111,7 +119,8 @@ class Built(unittest.TestCase):
                 size = WORKLOADS[workload].small
                 for threads in (1,) if name == "serial" else (1, 2):
                     with self.subTest(program=str(program), workload=workload, threads=threads):
-                        result = run_once([str(program)], name, workload, size, threads)
+                        command = under_client([str(program)], workload)
+                        result = run_once(command, name, workload, size, threads)
                         self.assertTrue(result["ok"], (result["answer"], expected(workload, size)))
                         self.assertEqual(
                             tasks.setdefault(workload, result["tasks"]), result["tasks"]
@@ -206,7 +215,8 @@ class Peers(unittest.TestCase):
                 size = WORKLOADS[workload].small
                 for threads in (1, 2):
                     with self.subTest(runtime=name, workload=workload, threads=threads):
-                        result = run_once(command, name, workload, size, threads)
+                        called = under_client(command, workload)
+                        result = run_once(called, name, workload, size, threads)
                         self.assertTrue(result["ok"], (result["answer"], expected(workload, size)))
                         self.assertEqual(
                             tasks.setdefault(workload, result["tasks"]), result["tasks"]

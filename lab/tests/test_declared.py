@@ -40,6 +40,8 @@ BAD_WORKLOADS = {
     "'range' must be two numbers, not [1]": {"range": "[1]"},
     "'range' must be two numbers, not ['a', 'b']": {"range": '["a", "b"]'},
     "'full' must hold texts only, not [3]": {"full": "[3]"},
+    "'figures' must hold texts only, not [3]": {"figures": "[3]"},
+    "run: lab/clients has no folder 'cart'": {"client": '"cart"'},
 }
 SHARED = {"java", "rust"}  # sources of several runtimes
 

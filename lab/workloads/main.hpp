@@ -36,14 +36,16 @@ int main_for(int argc, char** argv) {
     return program<forks<R>>(argc, argv);
 }
 
-// The workloads of cilk/main.hpp, graph/main.hpp, algorithms/main.hpp and tasks/tasks.toml, in
-// source files of their own: the exit status, or nothing if the name is not among them.
+// The workloads of cilk/main.hpp, graph/main.hpp, algorithms/main.hpp, tasks/tasks.toml and
+// io/server.hpp, in source files of their own: the exit status, or nothing if the name is not among
+// them.
 std::optional<int> run_forks(const std::string& name, const std::string& size, unsigned threads);
 std::optional<int> run_cilk(const std::string& name, const std::string& size, unsigned threads);
 std::optional<int> run_graph(const std::string& name, const std::string& size, unsigned threads);
 std::optional<int> run_algorithms(const std::string& name, const std::string& size,
                                   unsigned threads);
 std::optional<int> run_tasks(const std::string& name, const std::string& size, unsigned threads);
+std::optional<int> run_io(const std::string& name, const std::string& size, unsigned threads);
 
 using workload_table = std::optional<int> (*)(const std::string& name, const std::string& size,
                                               unsigned threads);

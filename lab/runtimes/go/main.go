@@ -19,6 +19,9 @@ func measure(arguments []string) error {
 	if len(arguments) != 3 {
 		return errors.New("usage: WORKLOAD SIZE THREADS")
 	}
+	if handle, known := services[arguments[0]]; known {
+		return serve(handle, arguments[1], arguments[2])
+	}
 	create, known := workloads[arguments[0]]
 	if !known {
 		return fmt.Errorf("unknown workload '%s'", arguments[0])

@@ -15,8 +15,13 @@ public final class Main {
             throw new IllegalArgumentException("usage: WORKLOAD SIZE THREADS");
         }
         int threads = Workload.number("threads", arguments[3], 1, MOST_THREADS);
-        Forks forks =
-            arguments[0].equals("ForkJoin") ? new ForkJoin(threads) : new VirtualThreads();
+        boolean isVirtual = !arguments[0].equals("ForkJoin");
+        if (isVirtual && Server.knows(arguments[1])) {
+            Workload.number("size", arguments[2], 1, Integer.MAX_VALUE);
+            Server.serve(arguments[1]);
+            return;
+        }
+        Forks forks = isVirtual ? new VirtualThreads() : new ForkJoin(threads);
         Workload workload = Workload.named(arguments[1], arguments[2], forks);
         if (System.getenv("LAB_NO_WARMUP") == null) {
             forks.enter(workload.run());

@@ -167,16 +167,19 @@ final class Scaling {
 
     /**
      * 2 ns a step at 3 GHz: six instructions, each of which waits for the one before it. The state
-     * never becomes 0.
+     * never becomes 0 unless it begins as 0.
      */
-    private static long work(long job, int steps) {
-        long state = job + 1;
-        for (int i = 0; i < steps; i++) {
+    static long xorshift(long state, long steps) {
+        for (long i = 0; i < steps; i++) {
             state ^= state << 13;
             state ^= state >>> 7;
             state ^= state << 17;
         }
-        return state == 0 ? job + 1 : job;
+        return state;
+    }
+
+    private static long work(long job, int steps) {
+        return xorshift(job + 1, steps) == 0 ? job + 1 : job;
     }
 
     /** Eight threads that take jobs from a queue and put results into another. */

@@ -4,6 +4,7 @@
 // THREADS` runs one workload once to warm up and once timed, and prints one line of JSON. The
 // number of threads is read and has no effect.
 import {readFileSync} from 'node:fs';
+import {createServer} from 'node:net';
 
 const MOST = 90_000_000; // the sums are exact up to this size
 const RING = 503;
@@ -239,11 +240,29 @@ function number(what, text, most) {
     return Number(text);
 }
 
+const ECHO = /^io-echo-(1|16|256|1024)$/; // the servers of lab/workloads/io that Node has
+
+/** Sends back all bytes, at a free port, until the standard input ends. */
+function serveEcho() {
+    const server = createServer({noDelay: true}, (peer) => {
+        peer.on('data', (bytes) => peer.write(bytes));
+        peer.on('error', () => {}); // the client has gone
+    });
+    server.listen(0, '127.0.0.1', () => console.log(`port ${server.address().port}`));
+    process.stdin.resume();
+    process.stdin.on('end', () => process.exit(0));
+}
+
 const peakKib = () => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
 
 async function measure([name, size, threads, ...rest]) {
     if (threads === undefined || rest.length > 0) {
         throw new Error('usage: WORKLOAD SIZE THREADS');
+    }
+    if (ECHO.test(name)) {
+        number('size', size, 999_999_999);
+        number('threads', threads, 1024);
+        return serveEcho();
     }
     if (!Object.hasOwn(WORKLOADS, name)) {
         throw new Error(`no workload is called '${name}'`);

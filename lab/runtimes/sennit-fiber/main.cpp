@@ -6,6 +6,7 @@
 #include "actors/fiber_servants.hpp"
 #include "fibers/main.hpp"
 #include "fibers/scaling.hpp"
+#include "main.hpp"
 
 #include <sennit/channel.hpp>
 #include <sennit/condition_variable.hpp>
@@ -55,6 +56,6 @@ struct with_sennit_fibers : with_fibers {
 
 int main(int argc, char** argv) {
     return lab::program<lab::fibers<with_sennit_fibers>, lab::scaling<with_sennit_fibers>,
-                        lab::control<with_sennit_fibers>, lab::fiber_servants<with_sennit_fibers>>(
-        argc, argv);
+                        lab::control<with_sennit_fibers>, lab::fiber_servants<with_sennit_fibers>,
+                        lab::elsewhere<lab::run_io>>(argc, argv);
 }

@@ -214,5 +214,6 @@ struct tasks {
 } // namespace
 
 int main(int argc, char** argv) {
-    return lab::program<tasks, lab::elsewhere<lab::run_forks>>(argc, argv);
+    return lab::program<tasks, lab::elsewhere<lab::run_forks>, lab::elsewhere<lab::run_io>>(argc,
+                                                                                            argv);
 }

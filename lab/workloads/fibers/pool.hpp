@@ -4,16 +4,14 @@
 // that began receives the results. Size is the number of jobs; the answer is the sum of the
 // results.
 //
-// The work of a job is a number of steps of Marsaglia's xorshift. A step is six instructions, each
-// of which waits for the one before it: 2 ns at 3 GHz. The state of xorshift never becomes zero,
-// which no compiler knows; so the result of a job is the number of the job.
+// The work of a job is a number of steps of xorshift (work.hpp), whose state never becomes zero; so
+// the result of a job is the number of the job.
 #pragma once
 
 #include "count.hpp"
+#include "work.hpp"
 
 namespace lab {
-
-inline constexpr std::int64_t steps_per_microsecond = 500;
 
 template <class R>
 struct pool : summed {
@@ -24,14 +22,8 @@ struct pool : summed {
     pool(const std::string& size, std::int64_t steps_of_each)
         : summed(size), steps(steps_of_each) {}
 
-    [[gnu::noinline]] static std::int64_t work(std::int64_t job, std::int64_t steps) {
-        std::uint64_t state = static_cast<std::uint64_t>(job) + 1;
-        for (std::int64_t i = 0; i < steps; ++i) {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-        }
-        return job + (state == 0);
+    static std::int64_t work(std::int64_t job, std::int64_t steps) {
+        return job + (xorshift(static_cast<std::uint64_t>(job) + 1, steps) == 0);
     }
 
     std::int64_t run() const {

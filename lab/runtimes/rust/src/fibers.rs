@@ -15,6 +15,11 @@ const MOST: u64 = 999_999_999;
 pub trait Fibers {
     fn start(threads: usize) -> Self;
     fn run(&self, workload: &str, size: u64) -> Option<u64>;
+    /// Serves until the standard input ends, or returns None if the runtime has no server of that
+    /// name. The workloads of `lab/workloads/io` are servers.
+    fn serve(_workload: &str, _threads: usize) -> Option<Result<(), String>> {
+        None
+    }
     /// The answer and the number of operations of a workload that only this runtime has.
     fn known(_workload: &str, _size: u64) -> Option<(u64, u64)> {
         None
@@ -38,16 +43,20 @@ pub const PAIRS: u64 = 64;
 pub const POOL: u64 = 8;
 pub const JOBS_IN_CHANNEL: usize = 128;
 
-/// The work of a job of a pool: 2 ns a step at 3 GHz, six instructions, each of which waits for the
-/// one before it. Returns the number of the job, since the state never becomes 0.
-pub fn work(job: u64, steps: u64) -> u64 {
-    let mut state = job + 1;
+/// The state after so many steps: 2 ns a step at 3 GHz, six instructions, each of which waits for
+/// the one before it. The state never becomes 0 unless it begins as 0.
+pub fn xorshift(mut state: u64, steps: u64) -> u64 {
     for _ in 0..steps {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
     }
-    job + u64::from(state == 0)
+    state
+}
+
+/// The work of a job of a pool. Returns the number of the job.
+pub fn work(job: u64, steps: u64) -> u64 {
+    job + u64::from(xorshift(job + 1, steps) == 0)
 }
 
 /// The time that a sleeper of `sleepers` sleeps, equal in every runtime: up to 100 ms, spread by a
@@ -116,13 +125,20 @@ fn known(workload: &str, n: u64) -> (u64, u64) {
     }
 }
 
+/// The number in the text, from 1 to `most`.
+fn number(text: &str, most: u64) -> Option<u64> {
+    text.parse().ok().filter(|n| (1..=most).contains(n))
+}
+
 fn measure<R: Fibers>(arguments: &[String]) -> Result<(), String> {
     let [workload, size, threads] = arguments else {
         return Err("usage: WORKLOAD SIZE THREADS".into());
     };
-    let number = |text: &String, most: u64| text.parse().ok().filter(|n| (1..=most).contains(n));
     let size = number(size, MOST).ok_or("the size is out of range")?;
     let threads = number(threads, 1024).ok_or("the number of threads is out of range")?;
+    if let Some(status) = R::serve(workload, threads as usize) {
+        return status;
+    }
     let runtime = R::start(threads as usize);
     let none = || format!("no workload is called '{workload}'");
     let (expected, tasks) =

@@ -3,6 +3,8 @@
 //! sender waits for an answer to each message, as in Erlang's port. It has no condition variable:
 //! `Notify` wakes a waiting task, or the next task that waits.
 
+#[path = "tokio/io.rs"]
+mod io;
 #[path = "tokio/scaling.rs"]
 mod scaling;
 
@@ -287,6 +289,10 @@ impl Fibers for Tokio {
             _ => return None,
         };
         Some(self.runtime.block_on(task).unwrap())
+    }
+
+    fn serve(workload: &str, threads: usize) -> Option<Result<(), String>> {
+        io::serve(workload, threads)
     }
 
     fn extra(&self) -> String {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connections.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace lab::io {
+
+namespace {
+
+[[noreturn]] void refuse(const char* operation) {
+    throw std::system_error(errno, std::generic_category(), operation);
+}
+
+int connected(std::uint16_t port) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) refuse("socket");
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    at.sin_port = htons(port);
+    const int on = 1;
+    if (::connect(socket, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 ||
+        ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
+        const int error = errno;
+        ::close(socket);
+        errno = error;
+        refuse("connecting to the server");
+    }
+    return socket;
+}
+
+} // namespace
+
+connections::connections(std::uint16_t port, std::size_t count) {
+    set_ = ::epoll_create1(EPOLL_CLOEXEC);
+    if (set_ < 0) refuse("epoll_create1");
+    all_.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        all_.push_back({.socket = connected(port)});
+        epoll_event wanted{};
+        wanted.events = EPOLLIN;
+        wanted.data.u64 = i;
+        if (::epoll_ctl(set_, EPOLL_CTL_ADD, all_.back().socket, &wanted) != 0) refuse("epoll_ctl");
+    }
+}
+
+connections::~connections() {
+    for (const connection& one : all_) ::close(one.socket);
+    if (set_ >= 0) ::close(set_);
+}
+
+void connections::watch_alarm(int descriptor) {
+    epoll_event wanted{};
+    wanted.events = EPOLLIN;
+    wanted.data.u64 = alarm;
+    if (::epoll_ctl(set_, EPOLL_CTL_ADD, descriptor, &wanted) != 0) refuse("epoll_ctl");
+}
+
+message connections::fresh() noexcept {
+    message made{};
+    const std::uint64_t seed = next_++ * 0x9E37'79B9'7F4A'7C15;
+    for (std::size_t word = 2; word < made.size(); ++word) made[word] = seed ^ (seed >> (2 * word));
+    return made;
+}
+
+void connections::send(connection& on, const message& request, const message& expected) {
+    on.expected = expected;
+    on.filled = 0;
+    const ssize_t n = ::send(on.socket, request.data(), sizeof request, MSG_NOSIGNAL);
+    if (n < 0) refuse("sending a request");
+    // No other request is under way, so the socket has room.
+    if (static_cast<std::size_t>(n) != sizeof request)
+        throw std::runtime_error("the system took " + std::to_string(n) + " bytes of a request");
+}
+
+std::span<const std::size_t> connections::wait() {
+    int n = 0;
+    do {
+        n = ::epoll_wait(set_, events_.data(), most_events, -1);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) refuse("epoll_wait");
+    const auto count = static_cast<std::size_t>(n);
+    for (std::size_t i = 0; i < count; ++i) ready_[i] = events_[i].data.u64;
+    return std::span(ready_).first(count);
+}
+
+bool connections::receive(connection& on) {
+    char* into = reinterpret_cast<char*>(on.received.data()); // SAFETY: bytes of plain words.
+    const ssize_t n =
+        ::recv(on.socket, into + on.filled, sizeof on.received - on.filled, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    if (n < 0) refuse("receiving a reply");
+    if (n == 0) throw std::runtime_error("the server closed a connection before its reply");
+    on.filled += static_cast<std::size_t>(n);
+    if (on.filled != sizeof on.received) return false;
+    if (on.received != on.expected)
+        throw std::runtime_error("the server sent a wrong reply: its bytes are not those expected");
+    return true;
+}
+
+} // namespace lab::io

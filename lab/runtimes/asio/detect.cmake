@@ -1,0 +1,12 @@
+lab_headers(asio asio.hpp)
+if(lab_found)
+    # ASIO_VERSION is 102201 for 1.22.1.
+    file(STRINGS ${asio_INCLUDE}/asio/version.hpp asio_number REGEX "^#define ASIO_VERSION ")
+    string(REGEX MATCH "[0-9]+" asio_number "${asio_number}")
+    math(EXPR asio_major "${asio_number} / 100000")
+    math(EXPR asio_minor "${asio_number} / 100 % 1000")
+    math(EXPR asio_patch "${asio_number} % 100")
+    set(lab_version "${asio_major}.${asio_minor}.${asio_patch}")
+else()
+    set(lab_reason "Asio is not installed (package libasio-dev), nor below asio_ROOT")
+endif()

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floor of the family `io`: hand-written loops over epoll, level-triggered, one thread and one
+// set for each worker. The first thread accepts, and gives the connections to the sets in turn. A
+// connection stays on its thread. Work runs inside the loop, without a fork. With
+// SENNIT_LAB_EPOLL=edges the connections of `io-echo` are edge-triggered.
+#include "io/server.hpp"
+#include "program.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace lab::io;
+
+void require(bool holds, const char* operation) {
+    if (!holds) throw std::system_error(errno, std::generic_category(), operation);
+}
+
+struct peer {
+    int socket;
+    std::size_t filled = 0; // Bytes of `request`.
+    message request{};
+};
+
+int listening() {
+    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    require(::bind(listener, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0, "bind");
+    require(::listen(listener, 4096) == 0, "listen");
+    socklen_t size = sizeof at;
+    require(::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size) == 0, "getsockname");
+    announce(ntohs(at.sin_port));
+    return listener;
+}
+
+void watch(int set, int descriptor, void* as, std::uint32_t events = EPOLLIN) {
+    epoll_event wanted{};
+    wanted.events = events;
+    wanted.data.ptr = as;
+    require(::epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &wanted) == 0, "epoll_ctl");
+}
+
+// A client has one request under way, so the socket has room for the reply.
+void reply(int socket, const void* bytes, std::size_t size) {
+    require(::send(socket, bytes, size, MSG_NOSIGNAL) == static_cast<ssize_t>(size), "send");
+}
+
+// Each returns false if the connection has ended.
+bool echo(peer& from) {
+    std::array<char, 4096> buffer;
+    for (;;) {
+        const ssize_t n = ::recv(from.socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
+        if (n <= 0) return n < 0 && errno == EAGAIN;
+        reply(from.socket, buffer.data(), static_cast<std::size_t>(n));
+        // A short read has emptied the socket.
+        if (static_cast<std::size_t>(n) < buffer.size()) return true;
+    }
+}
+
+template <message (*Reply)(message)>
+bool answer(peer& from) {
+    char* into = reinterpret_cast<char*>(from.request.data()); // SAFETY: bytes of plain words.
+    const ssize_t n =
+        ::recv(from.socket, into + from.filled, sizeof(message) - from.filled, MSG_DONTWAIT);
+    if (n <= 0) return n < 0 && errno == EAGAIN;
+    from.filled += static_cast<std::size_t>(n);
+    if (from.filled < sizeof(message)) return true;
+    from.filled = 0;
+    const message answered = Reply(from.request);
+    reply(from.socket, answered.data(), sizeof answered);
+    return true;
+}
+
+struct server {
+    int listener;
+    std::vector<int> sets; // One for each thread.
+    bool (*handle)(peer&);
+    std::uint32_t events;     // Of a connection.
+    std::size_t accepted = 0; // Of the first thread alone.
+
+    void accept() {
+        const int socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+        if (socket < 0) return; // The client has gone.
+        const int on = 1;
+        ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        watch(sets[accepted++ % sets.size()], socket, std::make_unique<peer>(socket).release(),
+              events);
+    }
+    // Runs until the standard input ends.
+    void loop(std::size_t mine) {
+        std::array<epoll_event, 256> events;
+        for (;;) {
+            const int n = ::epoll_wait(sets[mine], events.data(), events.size(), -1);
+            for (int i = 0; i < n; ++i) {
+                void* const what = events[static_cast<std::size_t>(i)].data.ptr;
+                if (what == nullptr) return;
+                if (what == this) {
+                    accept();
+                    continue;
+                }
+                auto* const from = static_cast<peer*>(what);
+                if (handle(*from)) continue;
+                ::close(from->socket);
+                delete from;
+            }
+        }
+    }
+};
+
+bool serve(service which, unsigned threads) {
+    if (which == service::mixed_aside) return false;
+    const char* how = std::getenv("SENNIT_LAB_EPOLL");
+    const bool edges = which == service::echo && how && std::string_view(how) == "edges";
+    server all{.listener = listening(),
+               .sets = {},
+               .handle = which == service::echo    ? &echo
+                         : which == service::mixed ? &answer<reply_of_mixed>
+                                                   : &answer<reply_of_fork>,
+               .events = edges ? EPOLLIN | EPOLLET : EPOLLIN};
+    for (unsigned i = 0; i < threads; ++i) {
+        all.sets.push_back(::epoll_create1(EPOLL_CLOEXEC));
+        watch(all.sets.back(), STDIN_FILENO, nullptr);
+    }
+    watch(all.sets[0], all.listener, &all);
+    std::vector<std::jthread> rest;
+    for (std::size_t i = 1; i < threads; ++i) rest.emplace_back([&all, i] { all.loop(i); });
+    all.loop(0);
+    return true;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return lab::program<servers<&serve>>(argc, argv);
+}

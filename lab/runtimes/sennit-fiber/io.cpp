@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sennit's servers of the family `io`: io::serve, a fiber for each connection. With
+// SENNIT_LAB_SERVE=readable: io::serve_when_readable, a fiber for each request.
+#include "io/server.hpp"
+#include "main.hpp"
+
+#include <sennit/blocking.hpp>
+#include <sennit/fork_reduce.hpp>
+#include <sennit/io.hpp>
+#include <sennit/nursery.hpp>
+#include <sennit/runtime.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
+
+namespace {
+
+using namespace lab::io;
+namespace net = sennit::io;
+
+message reply_with_forks(message request) {
+    request[1] = sennit::fork_reduce(leaves, std::uint64_t{0}, std::plus<>{},
+                                     [&](std::size_t i) { return leaf(request, i); });
+    return request;
+}
+
+// A long computation leaves the worker for a thread of the pool of blocking calls.
+message reply_aside(message request) {
+    if (request[0] == 0) return request;
+    return sennit::blocking([&] { return reply_of_mixed(request); });
+}
+
+// Each serves one request, and returns false at the end of the stream.
+bool echo(net::tcp_stream& peer) {
+    std::array<std::byte, 4096> buffer;
+    const std::size_t n = peer.read_some(buffer);
+    if (n != 0) peer.write(std::span(buffer).first(n));
+    return n != 0;
+}
+template <message (*Reply)(message)>
+bool answer(net::tcp_stream& peer) {
+    message request;
+    std::error_code failed;
+    const std::size_t n = peer.read(std::as_writable_bytes(std::span(request)), failed);
+    if (n != sizeof request) return false;
+    request = Reply(request);
+    peer.write(std::as_bytes(std::span(request)));
+    return true;
+}
+
+template <bool (*Handle)(net::tcp_stream&)>
+void accept_from(net::tcp_listener& door) {
+    const char* how = std::getenv("SENNIT_LAB_SERVE");
+    if (how && std::string_view(how) == "readable")
+        net::serve_when_readable(door, {}, [](net::tcp_stream& peer) {
+            return Handle(peer) ? net::served::keep : net::served::close;
+        });
+    else
+        net::serve(door, {}, [](net::tcp_stream& peer) {
+            while (Handle(peer)) {
+            }
+        });
+}
+
+bool serve(service which, unsigned threads) {
+    sennit::runtime runtime({.workers = threads});
+    runtime.run([&] {
+        net::tcp_listener door(net::endpoint("127.0.0.1:0"));
+        sennit::nursery server;
+        server.start([&] {
+            if (which == service::echo) return accept_from<echo>(door);
+            if (which == service::mixed) return accept_from<answer<reply_of_mixed>>(door);
+            if (which == service::mixed_aside) return accept_from<answer<reply_aside>>(door);
+            accept_from<answer<reply_with_forks>>(door);
+        });
+        announce(door.local().port());
+        net::borrowed(STDIN_FILENO).wait_readable();
+        door.close();
+        server.join();
+    });
+    return true;
+}
+
+} // namespace
+
+std::optional<int> lab::run_io(const std::string& name, const std::string& size, unsigned threads) {
+    return servers<&serve>::run(name, size, threads);
+}
