@@ -55,6 +55,10 @@ enum class launch {
     // The fiber runs immediately, and its creator becomes ready. On a thread that is no worker this
     // is the same as `enqueue`.
     now,
+    // As `enqueue`, but the fiber begins behind all tasks that are ready already. Fibers that one
+    // worker enqueues begin newest first, and those that it starts in order begin oldest first: for
+    // requests that must not overtake each other.
+    in_order,
 };
 
 struct fiber_attributes {
@@ -95,6 +99,17 @@ struct fiber_attributes {
 };
 
 namespace detail {
+
+constexpr sched::fiber_block::start start_of(launch policy) noexcept {
+    switch (policy) {
+    case launch::now:
+        return sched::fiber_block::start::now;
+    case launch::in_order:
+        return sched::fiber_block::start::in_order;
+    default:
+        return sched::fiber_block::start::enqueue;
+    }
+}
 
 // `how` is null when the caller gave no attributes, here and below.
 sched::runtime_core& runtime_for(const fiber_attributes* how);
@@ -463,10 +478,7 @@ private:
         fiber& joined_;
     };
 
-    void launch(sennit::launch policy) noexcept {
-        block_->launch(policy == sennit::launch::now ? sched::fiber_block::start::now
-                                                     : sched::fiber_block::start::enqueue);
-    }
+    void launch(sennit::launch policy) noexcept { block_->launch(detail::start_of(policy)); }
     void check_joinable() const {
         if (!block_ || block_ == sched::fiber_block::current()) [[unlikely]]
             refuse_join();

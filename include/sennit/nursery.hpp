@@ -105,7 +105,7 @@ public:
     // nothing once the nursery is cancelled. Blocks only in a nursery with a limit, while the owner
     // waits for a free place; it then throws `cancelled` when an enclosing scope is cancelled.
     // Throws std::bad_alloc and the exceptions of copying the function; the nursery is then
-    // unchanged. launch::now applies only if a place is free.
+    // unchanged. The policy of the attributes applies only if a place is free.
     template <class F>
         requires detail::runs_in_nursery<std::decay_t<F>&>
     [[gnu::always_inline]] void start(F&& function) {

@@ -49,8 +49,7 @@ void nursery::begin(sched::fiber_block& fresh, launch policy, error_node* reserv
         count_child(reserved);
     }
     fresh.detach_unstarted();
-    fresh.launch(policy == launch::now ? sched::fiber_block::start::now
-                                       : sched::fiber_block::start::enqueue);
+    fresh.launch(detail::start_of(policy));
 }
 
 // A place may have become free since the caller looked.

@@ -127,7 +127,7 @@ private:
             handle_client(listener_, options_, clients_, [&] { serve(one, failed); });
         };
         try {
-            clients_.start(std::move(body));
+            clients_.start({.policy = launch::in_order}, std::move(body));
         } catch (...) {
             std::lock_guard guard(lock_);
             failed_ = std::current_exception();

@@ -134,10 +134,13 @@ void fiber_block::launch(start how) noexcept {
         have_properties();
     worker* me = this_worker();
     born_ns_ = me ? me->cached_now_ns() : sys::coarse_now_ns();
-    if (!me || &me->runtime() != runtime_)
-        runtime_->post(*this);
-    else if (how == start::enqueue || (affinity != 0 && affinity != me->affinity()) ||
-             !me->run_instead(*this))
+    if (!me || &me->runtime() != runtime_) return runtime_->post(*this);
+    if (how == start::in_order) {
+        order = me->queue().present(); // Tasks that are spawned later may begin before it.
+        return me->post_woken(*this);
+    }
+    if (how == start::enqueue || (affinity != 0 && affinity != me->affinity()) ||
+        !me->run_instead(*this))
         me->post_spawned(*this);
 }
 

@@ -6,11 +6,13 @@
 #include <sennit/event.hpp>
 #include <sennit/fiber.hpp>
 #include <sennit/latch.hpp>
+#include <sennit/nursery.hpp>
 
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -375,6 +377,26 @@ TEST_P(fiber, fiber_runs_on_given_runtime_or_on_runtime_of_parent) {
                   return sennit::sched::current_runtime();
               }).join<sennit::sched::runtime_core*>(),
               &sennit::default_runtime().core());
+}
+
+TEST(fiber_in_order, fibers_begin_in_order_of_their_start) {
+    sennit::runtime runtime({.workers = 1});
+    const auto order_of = [&](sennit::launch policy) {
+        std::string order;
+        runtime.run([&] {
+            sennit::nursery all;
+            for (char name = 'a'; name != 'e'; ++name)
+                all.start({.policy = policy}, [&, name] {
+                    order += name;
+                    sennit::fiber child([&] { order += '+'; });
+                    child.detach();
+                });
+            all.join();
+        });
+        return order;
+    };
+    EXPECT_EQ(order_of(sennit::launch::in_order), "a+b+c+d+");
+    EXPECT_EQ(order_of(sennit::launch::enqueue), "d+c+b+a+");
 }
 
 TEST_P(fiber, fiber_launched_now_runs_before_parent_continues) {

@@ -4,6 +4,8 @@
 
 #include <sennit/latch.hpp>
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -34,9 +36,8 @@ void ask(io::tcp_stream& peer, const std::string& text) {
 }
 
 // A server in the nursery `all` until `door` is closed.
-template <class F>
-void start_server(sennit::nursery& all, io::tcp_listener& door, io::serve_options options,
-                  F handler) {
+template <class Listener, class F>
+void start_server(sennit::nursery& all, Listener& door, io::serve_options options, F handler) {
     all.start([&door, options = std::move(options), handler = std::move(handler)] {
         io::serve_when_readable(door, options, handler);
     });
@@ -87,6 +88,43 @@ TEST_P(readable_servers, connection_that_waits_has_no_fiber) {
         door.close();
         all.join();
         EXPECT_EQ(inside, 0);
+    });
+}
+
+// One worker finds all requests in one look. The fibers of the requests begin in the order of their
+// arrival. In the opposite order, a connection would wait behind all later requests of the others.
+TEST(readable_server, serves_requests_in_order_of_arrival) {
+    sennit::runtime runtime({.workers = 1});
+    runtime.run([] {
+        io::unix_listener door(io::endpoint("unix:/tmp/sennit-order-" + std::to_string(getpid())));
+        sennit::nursery all;
+        std::string order;
+        start_server(all, door, {}, [&](io::unix_stream& peer) {
+            std::array<char, 1> request{};
+            if (peer.read_some(std::as_writable_bytes(std::span(request))) == 0)
+                return served::close;
+            order += request[0];
+            peer.write(std::string_view(request.data(), 1));
+            return served::keep;
+        });
+        const std::string names = "abcdefgh";
+        std::vector<io::unix_stream> clients;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            clients.push_back(io::unix_stream::connect(door.local()));
+            clients.back().write("-");
+            EXPECT_EQ(read_text(clients.back(), 1), "-"); // The connection waits afterwards.
+        }
+        // In the first round the system also reports that there is room to write, in its own order.
+        for (int round = 0; round < 3; ++round) {
+            order.clear();
+            for (std::size_t i = 0; i < names.size(); ++i) clients[i].write(names.substr(i, 1));
+            for (std::size_t i = 0; i < names.size(); ++i)
+                EXPECT_EQ(read_text(clients[i], 1), names.substr(i, 1));
+        }
+        EXPECT_EQ(order, names);
+        clients.clear();
+        door.close();
+        all.join();
     });
 }
 

@@ -80,7 +80,7 @@ class fiber_block : public runnable {
     bool stop_wanted_ = false;
 
 public:
-    enum class start : std::uint8_t { enqueue, now };
+    enum class start : std::uint8_t { enqueue, now, in_order };
 
     // `made_at`: the address of the code that creates the fiber (detail/sys/here.hpp); null:
     // unknown.

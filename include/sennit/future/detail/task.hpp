@@ -48,8 +48,7 @@ public:
 
     void start(sennit::launch policy) noexcept {
         this->add_reference();
-        launch_fiber(policy == sennit::launch::now ? fiber_block::start::now
-                                                   : fiber_block::start::enqueue);
+        launch_fiber(sennit::detail::start_of(policy));
     }
     void start_after(future_state& source) noexcept {
         this->add_reference();
