@@ -56,8 +56,8 @@ enum class launch {
     // is the same as `enqueue`.
     now,
     // As `enqueue`, but the fiber begins behind all tasks that are ready already. Fibers that one
-    // worker enqueues begin newest first, and those that it starts in order begin oldest first: for
-    // requests that must not overtake each other.
+    // worker enqueues begin newest first, and those that it starts in order begin oldest first,
+    // unless another worker takes some of them. For requests that should not overtake each other.
     in_order,
 };
 

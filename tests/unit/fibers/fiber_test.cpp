@@ -379,8 +379,9 @@ TEST_P(fiber, fiber_runs_on_given_runtime_or_on_runtime_of_parent) {
               &sennit::default_runtime().core());
 }
 
+// Without spare workers, which share the queue.
 TEST(fiber_in_order, fibers_begin_in_order_of_their_start) {
-    sennit::runtime runtime({.workers = 1});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     const auto order_of = [&](sennit::launch policy) {
         std::string order;
         runtime.run([&] {

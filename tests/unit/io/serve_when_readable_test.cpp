@@ -94,7 +94,7 @@ TEST_P(readable_servers, connection_that_waits_has_no_fiber) {
 // One worker finds all requests in one look. The fibers of the requests begin in the order of their
 // arrival. In the opposite order, a connection would wait behind all later requests of the others.
 TEST(readable_server, serves_requests_in_order_of_arrival) {
-    sennit::runtime runtime({.workers = 1});
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     runtime.run([] {
         io::unix_listener door(io::endpoint("unix:/tmp/sennit-order-" + std::to_string(getpid())));
         sennit::nursery all;
