@@ -57,7 +57,7 @@ enum class launch {
     now,
     // As `enqueue`, but the fiber begins behind all tasks that are ready already. Fibers that one
     // worker enqueues begin newest first, and those that it starts in order begin oldest first,
-    // unless another worker takes some of them. For requests that should not overtake each other.
+    // unless its worker shares some of them. For requests that should not overtake each other.
     in_order,
 };
 

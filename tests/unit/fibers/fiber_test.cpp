@@ -379,7 +379,8 @@ TEST_P(fiber, fiber_runs_on_given_runtime_or_on_runtime_of_parent) {
               &sennit::default_runtime().core());
 }
 
-// Without spare workers, which share the queue.
+// Without spare workers, which share the queue. A new worker begins with a request for work, which
+// it answers with half of its first queue. The first round is therefore left out.
 TEST(fiber_in_order, fibers_begin_in_order_of_their_start) {
     sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
     const auto order_of = [&](sennit::launch policy) {
@@ -396,6 +397,7 @@ TEST(fiber_in_order, fibers_begin_in_order_of_their_start) {
         });
         return order;
     };
+    (void)order_of(sennit::launch::in_order);
     EXPECT_EQ(order_of(sennit::launch::in_order), "a+b+c+d+");
     EXPECT_EQ(order_of(sennit::launch::enqueue), "d+c+b+a+");
 }

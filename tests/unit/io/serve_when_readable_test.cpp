@@ -114,7 +114,8 @@ TEST(readable_server, serves_requests_in_order_of_arrival) {
             clients.back().write("-");
             EXPECT_EQ(read_text(clients.back(), 1), "-"); // The connection waits afterwards.
         }
-        // In the first round the system also reports that there is room to write, in its own order.
+        // A new worker begins with a request for work, which it answers with half of its first
+        // queue. The first round is therefore left out.
         for (int round = 0; round < 3; ++round) {
             order.clear();
             for (std::size_t i = 0; i < names.size(); ++i) clients[i].write(names.substr(i, 1));
