@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .build import Finder, NotInstalled
+from .build import Finder, NotInstalled, under_client
 from .catalogue import RUNTIMES, SERIAL_FLOORS, WORKLOADS
 from .declared import Runtime
 from .execute import Failed, as_text, run_once
@@ -181,7 +181,7 @@ def _commands(cells: list[Cell], builder: Finder) -> dict[Program, list[str]]:
         name, client = program
         try:
             built[name] = built.get(name) or builder.command(name)
-            commands[program] = (builder.client(client) if client else []) + built[name]
+            commands[program] = under_client(builder, client, built[name])
         except NotInstalled as reason:
             for cell in cells:
                 if _program(cell) == program and cell.samples:

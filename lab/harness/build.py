@@ -285,6 +285,11 @@ class Finder(Protocol):
         """
 
 
+def under_client(finder: Finder, client: str, command: list[str]) -> list[str]:
+    """The command of a runtime's program, behind that of its client; no client: the command."""
+    return (finder.client(client) if client else []) + command
+
+
 class Builder:
     """Finds or makes the command that runs a runtime. Each method raises NotInstalled."""
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import install, project
-from .build import Builder, NotInstalled
+from .build import Builder, NotInstalled, under_client
 from .catalogue import (
     FORKS,
     RUNTIMES,
@@ -48,7 +48,7 @@ def run(given: Namespace) -> int:
     try:
         builder = Builder(given.compiler)
         client = WORKLOADS[given.workload].client
-        command = (builder.client(client) if client else []) + builder.command(given.runtime)
+        command = under_client(builder, client, builder.command(given.runtime))
         result = run_once(
             command, given.runtime, given.workload, given.size, given.threads, given.time_limit
         )

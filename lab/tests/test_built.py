@@ -16,7 +16,7 @@ from unittest import mock
 
 from lab_case import ROOT, SENNIT
 from harness.answers import expected
-from harness.build import Builder, NotInstalled
+from harness.build import Builder, NotInstalled, under_client
 from harness.catalogue import RUNTIMES, WORKLOADS
 from harness.execute import Failed, run_once
 
@@ -44,12 +44,6 @@ PEERS = os.environ.get("SENNIT_LAB_PEERS", "")
 def programs():
     for name in (*BUILT, *(MORE if PREBUILT else ())):  # other programs may exist, but outdated
         yield Path(PREBUILT or BUILDS, "lab", f"lab-{name}"), name
-
-
-def under_client(command, workload):
-    """The command of a runtime's program for the workload."""
-    client = WORKLOADS[workload].client
-    return (Builder().client(client) if client else []) + command
 
 
 def sennit_run(*arguments, **variables):
@@ -119,7 +113,8 @@ class Built(unittest.TestCase):
                 size = WORKLOADS[workload].small
                 for threads in (1,) if name == "serial" else (1, 2):
                     with self.subTest(program=str(program), workload=workload, threads=threads):
-                        command = under_client([str(program)], workload)
+                        client = WORKLOADS[workload].client
+                        command = under_client(Builder(), client, [str(program)])
                         result = run_once(command, name, workload, size, threads)
                         self.assertTrue(result["ok"], (result["answer"], expected(workload, size)))
                         self.assertEqual(
@@ -215,7 +210,7 @@ class Peers(unittest.TestCase):
                 size = WORKLOADS[workload].small
                 for threads in (1, 2):
                     with self.subTest(runtime=name, workload=workload, threads=threads):
-                        called = under_client(command, workload)
+                        called = under_client(Builder(), WORKLOADS[workload].client, command)
                         result = run_once(called, name, workload, size, threads)
                         self.assertTrue(result["ok"], (result["answer"], expected(workload, size)))
                         self.assertEqual(
