@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events from outside: which parked worker waits in the kernel's event set, and how it is woken.
-// src/core/README.md, "Events from outside", has the steps E1 to E10. The code is
+// src/core/README.md, "Events from outside", has the steps E1 to E9. The code is
 // src/core/idle/idle_search.cpp, parker.hpp and src/core/runtime/runtime_core.hpp.
 // models/README.md says which parts are modelled and which are left out.
 //
@@ -28,7 +28,7 @@
 
 byte idle;
 byte word[WORKERS];
-byte leader = NOBODY;
+byte poller = NOBODY;
 byte searching;
 bool sentinel;
 
@@ -40,6 +40,7 @@ bool wake_ready;  // the wake descriptor is readable
 bool pinned; // a task lies in the pinned queue of worker 0
 bool posted;
 byte taken;  // events
+byte delivered; // events: event_source::delivered
 bool ran;    // the pinned task
 
 #ifdef POST
@@ -52,7 +53,7 @@ inline notify(w, token) {
     atomic { old = word[w]; word[w] = token }
     if
 #ifndef MUTANT_FUTEX_FOR_POLLER
-    :: old == POLLING -> wake_ready = true // E9
+    :: old == POLLING -> wake_ready = true // E7
 #endif
     :: else
     fi
@@ -88,17 +89,17 @@ inline wake_one() {
     fi
 }
 
-#define NEEDS_POLLER (registered && leader == NOBODY && !sentinel)
+#define NEEDS_POLLER (registered && poller == NOBODY && !sentinel)
 
 proctype worker(byte me) {
-    byte old, chosen_one, got;
-    bool leads, polls, chosen, searches, is_sentinel, last;
+    byte old, chosen_one, got, seen;
+    bool early, counted, polls, leaves, chosen, searches, is_sentinel, last;
 
 again:
-    // E10. A worker that finds nothing to run polls if no worker waits in the set.
+    // E9. A worker that finds nothing to run polls if no worker waits in the set.
     got = 0;
     if
-    :: registered && leader == NOBODY ->
+    :: registered && poller == NOBODY ->
         atomic { got = ready; ready = 0 }
 #ifdef MUTANT_BUSY_POLL_TAKES_WAKE
         wake_ready = false
@@ -111,6 +112,9 @@ again:
     fi;
 
     // Park. S1, S2
+#ifdef MUTANT_REGISTERED_BEFORE_BIT
+    early = registered;
+#endif
     word[me] = ASLEEP;
     idle = idle | BIT(me);
     if
@@ -127,32 +131,43 @@ look:
     :: me == 0 && pinned -> goto cancel
     :: else
     fi;
+    leaves = false;
 #ifdef SENTINEL
+    // Whether there is a busy poller is a hint: any answer, if events came since the last look.
     if
-    :: is_sentinel && registered && leader == NOBODY -> // Gives up the role, to become the leader.
+    :: seen != delivered -> leaves = true
+    :: true
+    fi;
+    seen = delivered;
+    if
+    :: is_sentinel && registered && poller == NOBODY && !leaves -> // To become the poller.
         sentinel = false; is_sentinel = false; goto look
-    :: !is_sentinel && registered && leader != NOBODY && !sentinel ->
+    :: !is_sentinel && registered && (poller != NOBODY || leaves) && !sentinel ->
         atomic { if :: !sentinel -> sentinel = true; is_sentinel = true :: else fi }
-    :: is_sentinel -> sentinel = false; is_sentinel = false; goto look // After some quiet looks.
+    :: is_sentinel && !leaves ->
+        sentinel = false; is_sentinel = false; goto look // After some quiet looks.
     :: else
     fi;
 #endif
-#ifdef MUTANT_REGISTERED_BEFORE_LEAD
-    polls = registered;
+#ifdef MUTANT_REGISTERED_BEFORE_BIT
+    counted = early;
+#else
+    counted = registered; // E4
 #endif
-    atomic { // S7, E5
-        leads = false;
-        if
-        :: leader == NOBODY -> leader = me; leads = true
-        :: else
-        fi
-    }
-#ifndef MUTANT_REGISTERED_BEFORE_LEAD
-    polls = registered; // E6
-#endif
+    polls = false;
+    if
+    :: counted && !leaves ->
+        atomic {
+            if
+            :: poller == NOBODY -> poller = me; polls = true
+            :: else
+            fi
+        }
+    :: else
+    fi;
     chosen = false;
     if
-    :: leads && polls -> // E7
+    :: polls -> // E5
         atomic {
             if
             :: word[me] == ASLEEP -> word[me] = POLLING
@@ -180,16 +195,16 @@ look:
         :: is_sentinel // Its time is over.
         fi
     fi;
-    // E8
+    // E6
     if
-    :: leads -> leader = NOBODY
+    :: polls -> poller = NOBODY
     :: else
     fi;
     if
     :: chosen ->
         searches = (word[me] == NOTIFIED_AS_SEARCHER);
         word[me] = AWAKE;
-        last = leads || is_sentinel;
+        last = polls || is_sentinel;
         if
         :: is_sentinel -> sentinel = false; is_sentinel = false
         :: else
@@ -250,7 +265,7 @@ works:
         fi
     :: else
     fi;
-    atomic { taken = taken + got; got = 0 }
+    atomic { taken = taken + got; delivered = delivered + got; got = 0 }
     if
     :: me == 0 && pinned -> atomic { pinned = false; ran = true }
     :: else
@@ -267,27 +282,12 @@ end:
 proctype registrar() {
     byte old, chosen_one, seen;
     in_set = true; // E1
-#ifdef MUTANT_LEADER_BEFORE_REGISTERED
-    seen = leader;
-#endif
     registered = true;
-#ifndef MUTANT_LEADER_BEFORE_REGISTERED
-    seen = leader; // E2
-#endif
+    seen = poller; // E2
 #ifndef MUTANT_NO_WAKE_FOR_FIRST
     if
-    :: seen != NOBODY -> // E3
-        atomic {
-            if
-            :: (idle & BIT(seen)) -> idle = idle & ~BIT(seen); chosen_one = seen
-            :: else -> chosen_one = NOBODY
-            fi
-        }
-        if
-        :: chosen_one != NOBODY -> notify(chosen_one, NOTIFIED)
-        :: else
-        fi
-    :: else -> wake_one() // E4
+    :: seen != NOBODY // It waits in the set.
+    :: else -> wake_one() // E3
     fi
 #endif
 }

@@ -169,7 +169,10 @@ inline request_share_from_all() {
 inline force() {
 #if FORKS && !defined(MUTANT_NO_FORCE)
 #ifdef BARRIER_BEFORE_GUESS
-    HEAD_DRAIN;
+    if
+    :: (idle | BIT(me)) == BIT(WORKERS) - 1 // All others are parked: no barrier.
+    :: else -> HEAD_DRAIN
+    fi;
 #endif
     if
     :: IS_OTHER_OWNER && head_memory > split ->

@@ -50,11 +50,12 @@ struct runtime_options {
     // under `stealing`. The environment variable SENNIT_CONSOLIDATE, 0 or 1, has precedence.
     bool consolidate = true;
 
-    // How long a worker without work looks for work before it parks, 0 to 1 s. A worker that looks
-    // occupies its processor, and begins new work within a microsecond; a parked one needs 5 to 50
-    // us. A server that pays for its processor time, or shares the machine with its clients, may
-    // set 0. A program of short forked or parallel pieces becomes slower with it. The environment
-    // variable SENNIT_SEARCH_TIME, in microseconds, has precedence.
+    // How long a worker without work looks for work at most before it parks, 0 to 1 s. While work
+    // comes in longer gaps, the worker looks for down to a sixteenth of this time. A worker that
+    // looks occupies its processor, and begins new work within a microsecond; a parked one needs 5
+    // to 50 us. A server that pays for its processor time, or shares the machine with its clients,
+    // may set 0. A program of short forked or parallel pieces becomes slower with it. The
+    // environment variable SENNIT_SEARCH_TIME, in microseconds, has precedence.
     std::chrono::nanoseconds search_time = std::chrono::microseconds(50);
 
     // Detects a deadlock: every thread of the process sleeps inside Sennit until another thread

@@ -4,8 +4,7 @@
 //
 // A runtime has no source until the first descriptor is registered, and uses the source only while
 // a descriptor is registered (`active`). One parked worker then waits for events instead of on its
-// futex: the timer leader. src/core/README.md, "Events from outside", has the protocol and its
-// proof.
+// futex: the poller. src/core/README.md, "Events from outside", has the protocol and its proof.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -41,10 +40,37 @@ public:
     // Any thread. The number of events delivered so far; a hint.
     std::uint32_t delivered() const noexcept { return delivered_.load_rlx(); } // A hint.
 
-    // The timer leader, parked. Blocks until there are events, `wake` is called, or the deadline
+    // The poller: the parked worker that waits for events. At most one worker has the role.
+    static constexpr std::uint32_t no_worker = UINT32_MAX;
+    bool try_become_poller(std::uint32_t worker) noexcept {
+        std::uint32_t none = no_worker;
+        return poller_.cas(none, worker);
+    }
+    bool has_poller() const noexcept { return poller_.load() != no_worker; }
+    std::uint32_t poller() const noexcept { return poller_.load(); }
+    void release_poller() noexcept { poller_.store(no_worker); }
+
+    // The busy poller: the awake worker that delivered events last. A hint, by which other workers
+    // leave events to it. Returns true if a worker other than `worker` is the busy poller.
+    bool has_busy_poller_beside(std::uint32_t worker) const noexcept {
+        const std::uint32_t busy = busy_poller_.load_rlx(); // A hint: orders nothing.
+        return busy != no_worker && busy != worker;
+    }
+    // The calling worker delivers events.
+    void note_delivery(std::uint32_t worker) noexcept {
+        if (busy_poller_.load_rlx() != worker) // A hint: orders nothing.
+            busy_poller_.store_rlx(worker);
+    }
+    // The calling worker parks.
+    void note_park(std::uint32_t worker) noexcept {
+        if (busy_poller_.load_rlx() == worker) // A hint: orders nothing.
+            busy_poller_.store_rlx(no_worker);
+    }
+
+    // The poller, parked. Blocks until there are events, `wake` is called, or the deadline
     // has come (`never`: none), and takes the events. May return without cause.
     virtual void wait(caught_events& into, std::int64_t deadline_ns) noexcept = 0;
-    // Any thread. Ends the leader's `wait`, or its next one.
+    // Any thread. Ends the poller's `wait`, or its next one.
     virtual void wake() noexcept = 0;
     // A worker that is awake. Takes the events that there are. Takes none if another worker is in
     // this function.
@@ -67,6 +93,8 @@ protected:
 private:
     base::atomic<std::uint32_t> registered_{0};
     base::atomic<std::uint32_t> delivered_{0};
+    base::atomic<std::uint32_t> poller_{no_worker};
+    base::atomic<std::uint32_t> busy_poller_{no_worker};
 };
 
 } // namespace sennit::sched

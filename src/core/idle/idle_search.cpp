@@ -23,12 +23,13 @@
 
 namespace sennit::sched {
 
-using tuning::force_after_ns, tuning::looks_per_event_poll, tuning::pauses_per_look;
+using tuning::force_after_ns, tuning::leave_events_ns, tuning::looks_per_event_poll,
+    tuning::pauses_per_look;
 using tuning::take_after_ns;
 
 void idle_search::prepare(unsigned workers, std::chrono::nanoseconds search_time) {
     progress_trackers_ = std::make_unique<progress_tracker[]>(workers);
-    search_ns_ = search_time.count();
+    search_policy_ = search_policy(search_time.count());
 }
 
 bool idle_search::work_in_sight() noexcept {
@@ -110,14 +111,16 @@ void idle_search::request_share_from_all_and_self() noexcept {
 
 // Requires that this worker is counted as a searcher. Returns true if it found work. Sets
 // `lone_tasks` if it saw lone tasks, which a sentinel has to watch.
-bool idle_search::search(bool& lone_tasks) noexcept {
+bool idle_search::search(std::int64_t start, bool& lone_tasks) noexcept {
     (void)look_at_queues(last_look::just_now); // Records the baseline of each worker's progress.
-    const std::int64_t start = sys::now_ns();
+    const std::int64_t search_ns = search_policy_.search_ns();
+    const event_source* const source = me_.runtime().events();
+    const std::uint32_t delivered = source ? source->delivered() : 0;
     std::int64_t looked = start;
     bool found = false;
     bool forced = false;
     unsigned looks = 0;
-    for (std::int64_t now = start; !found && now - start < search_ns_ && !me_.runtime().stopping();
+    for (std::int64_t now = start; !found && now - start < search_ns && !me_.runtime().stopping();
          now = sys::now_ns()) {
         request_share_from_all();
         for (unsigned i = 0; i < pauses_per_look; ++i) sys::cpu_relax();
@@ -131,9 +134,13 @@ bool idle_search::search(bool& lone_tasks) noexcept {
             looked = now;
             found = look_at_queues(last_look::a_moment_ago) == sight::work;
         }
-        if (++looks % looks_per_event_poll == 0) (void)me_.poll_events();
+        // Leaves events to the busy poller, unless that worker delivers none for a while.
+        const bool leaves = source && source->has_busy_poller_beside(me_.index()) &&
+                            (now - start < leave_events_ns || source->delivered() != delivered);
+        if (++looks % looks_per_event_poll == 0 && !leaves) (void)me_.poll_events();
         found = found || work_in_sight();
     }
+    if (found) search_policy_.note_gap(sys::now_ns() - start);
     return found;
 }
 
@@ -194,11 +201,15 @@ bool idle_search::park_or_find_work() noexcept {
             searches_ = me_.runtime().begin_search();
         }
         bool lone_tasks = false;
-        if (!searches_)
+        const bool searched = searches_;
+        const std::int64_t start = sys::now_ns();
+        if (!searched)
             lone_tasks = look_at_queues(last_look::just_now) == sight::lone_tasks;
-        else if (search(lone_tasks))
+        else if (search(start, lone_tasks))
             return true;
         if (!park(lone_tasks)) return false;
+        me_.see_steal_requests();
+        if (searched) search_policy_.note_gap(sys::now_ns() - start);
         if (!searches_ || work_in_sight()) return true;
     }
 }
@@ -207,6 +218,7 @@ bool idle_search::park_or_find_work() noexcept {
 // ends and nothing is left to do. S1 to S8 are the steps in src/core/README.md, "Two protocols".
 bool idle_search::park(bool lone_tasks) noexcept {
     me_.stop_consolidating();
+    if (event_source* const source = me_.runtime().events()) source->note_park(me_.index());
     // S1 comes after this line: a push of a lone task that saw the bit and no sentinel would pay
     // for a wake-up.
     bool is_sentinel = lone_tasks && me_.runtime().try_become_sentinel();
@@ -228,7 +240,8 @@ bool idle_search::park(bool lone_tasks) noexcept {
             request_share_from_all_and_self();
             // S4. A push that did not see the announcement of S1 and S2 is visible after this
             //     barrier; a later push sees the announcement.
-            if (me_.runtime().worker_count_with_spares() > 1 && sys::barrier_available() &&
+            //     Other workers that are parked need no barrier.
+            if (!me_.runtime().all_parked_but(me_.index()) && sys::barrier_available() &&
                 !SENNIT_MUTANT("barrier before the last look"))
                 sees_all = sys::barrier_all_threads();
             if (!SENNIT_MUTANT("force before sleep")) me_.stealing().force_publication_of_all();
@@ -255,14 +268,17 @@ bool idle_search::park(bool lone_tasks) noexcept {
             continue;
         }
         event_source* const events = me_.runtime().active_events();
-        const bool polled = events && me_.runtime().timers().has_leader();
-        // While events come, a second worker looks after the one that waits for them.
-        const bool keeps_poller = events_moved(events) && polled;
-        if (seen == sight::lone_tasks || keeps_poller) {
+        const bool polled = events && events->has_poller();
+        // While events come, a second worker looks after the poller, or after the busy poller.
+        const bool events_come = events_moved(events);
+        const bool leaves =
+            events && events->has_busy_poller_beside(me_.index()) &&
+            (events_come || SENNIT_MUTANT("a sentinel leaves events to a stuck worker"));
+        if (seen == sight::lone_tasks || (events_come && (polled || leaves))) {
             quiet_looks = 0;
             if (!is_sentinel) is_sentinel = me_.runtime().try_become_sentinel();
         } else if (looks && is_sentinel &&
-                   ((events && !polled) ||
+                   ((events && !polled && !leaves) ||
                     ++quiet_looks >
                         (events ? tuning::event_idle_looks : tuning::sentinel_idle_looks))) {
             is_sentinel = false; // Where no worker waits for events, this one does from now on.
@@ -277,16 +293,19 @@ bool idle_search::park(bool lone_tasks) noexcept {
         }
         const bool leads = me_.runtime().timers().try_become_leader(me_.index());
         const std::int64_t timer = leads ? me_.runtime().timers().next_ns() : never;
-        // E6. After the lead was taken: a thread that registers the first descriptor sees it.
-        event_source* const polls = leads ? me_.runtime().active_events() : nullptr;
+        // E4. After S1: a thread that registers the first descriptor sees the bit.
+        event_source* const active = me_.runtime().active_events();
+        const bool polls = active && !leaves && active->try_become_poller(me_.index());
+        event_source* const from = polls ? active : nullptr;
         me_.counted.parks.add();
         tracing::emit(trace_kind::sleeps, nullptr);
         // Registers again at its next lock; until then a busy worker may be exclusive.
         base::unregister_this_thread();
-        const bool chosen = timer < until    ? parker_.sleep_to(timer, polls, caught_)
-                            : until == never ? park_without_deadline(polls)
-                                             : parker_.sleep_for_either(until, polls, caught_);
+        const bool chosen = timer < until    ? parker_.sleep_to(timer, from, caught_)
+                            : until == never ? park_without_deadline(from)
+                                             : parker_.sleep_for_either(until, from, caught_);
         tracing::emit(trace_kind::rises, nullptr);
+        if (polls) active->release_poller();
         if (leads) me_.runtime().timers().release_lead();
         if (!chosen && (caught_.count != 0 || (timer < until && timer <= sys::now_ns()))) {
             cancel_park(is_sentinel); // No more looks: a timer is due, and its task is late.
@@ -299,9 +318,9 @@ bool idle_search::park(bool lone_tasks) noexcept {
         searches_ = parker_.woken_as_searcher();
         const bool was_sentinel = std::exchange(is_sentinel, false);
         if (was_sentinel) end_watch();
-        const bool duty_left =
-            was_sentinel || (leads && (me_.runtime().timers().next_ns() != never ||
-                                       me_.runtime().events_need_poller()));
+        const bool duty_left = was_sentinel ||
+                               (leads && me_.runtime().timers().next_ns() != never) ||
+                               (polls && me_.runtime().events_need_poller());
         if (duty_left && !searches_ && !SENNIT_MUTANT("wake-up for a duty that is left"))
             // Another worker must become the sentinel, or sleep until the next timer.
             me_.runtime().wake_one();

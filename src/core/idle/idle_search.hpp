@@ -10,6 +10,7 @@
 #include "core/idle/event_source.hpp"
 #include "core/idle/parker.hpp"
 #include "core/policy/progress_tracker.hpp"
+#include "core/policy/search_policy.hpp"
 #include "sennit/detail/base/atomic.hpp"
 
 #include <chrono>
@@ -62,7 +63,7 @@ public:
 private:
     enum class sight { nothing, lone_tasks, work };
     enum class last_look { just_now, a_moment_ago, a_while_ago, long_ago };
-    bool search(bool& lone_tasks) noexcept;
+    bool search(std::int64_t start, bool& lone_tasks) noexcept;
     bool events_moved(event_source* events) noexcept;
     [[gnu::noinline]] void end_search_slowly() noexcept;
     bool work_in_sight() noexcept;
@@ -77,7 +78,7 @@ private:
     worker& me_;
     // A futex sleep and wake costs 5 to 50 us. A search of about that long, the default, never
     // costs more than twice the best choice.
-    std::int64_t search_ns_ = 0;
+    search_policy search_policy_;
     bool searches_ = false; // True while this worker is counted as a searcher.
     std::unique_ptr<progress_tracker[]> progress_trackers_; // One for each worker.
     caught_events caught_;

@@ -5,7 +5,10 @@
 // Tasks that communicate all the time and do little else finish sooner on one worker: each message
 // between two workers costs more than the task that it causes. So the worker shares half of its
 // queue only if it would need longer than some hand-overs to empty the queue. The estimate is the
-// time that tasks took since the last call. There are two exceptions. New work runs newest first,
+// time that tasks took since the last call. Where no worker searches, sharing costs a wake-up, too.
+// A worker that has had nothing to run since the last call then keeps up alone with short bursts,
+// such as the events of a server, and shares only a queue that is worth the wake-up. There are two
+// exceptions. New work runs newest first,
 // so the oldest new task may stay in the queue however short the tasks are: then sharing is worth
 // it, too. And now and then the worker shares in any case, because short tasks may continue
 // forever, side by side; tasks that communicate come together again (a woken task continues where
@@ -28,16 +31,20 @@ namespace sennit::sched {
 class share_policy {
 public:
     // `size` tasks wait, `runs` tasks have run so far; `oldest_new` is the oldest of the tasks that
-    // run newest first.
-    bool should_share(std::uint32_t size, std::uint64_t runs, const runnable* oldest_new) noexcept {
+    // run newest first; `searched`: a worker searches, so that sharing needs no wake-up. `now` is
+    // the time in nanoseconds, and never decreases.
+    bool should_share(std::uint32_t size, std::uint64_t runs, const runnable* oldest_new,
+                      bool searched, std::int64_t now) noexcept {
         if (tuning::stressed)
             return !(tasks_are_short_ = !tasks_are_short_); // Gives both answers alternately.
-        const std::int64_t now = sys::now_ns();
         const std::int64_t past = now - asked_ns_;
         if (past < tuning::share_ns) return false; // Too early to tell.
         const bool stays = oldest_new && oldest_new == oldest_new_;
         const auto done = static_cast<std::int64_t>(runs - runs_);
-        const bool soon_done = !stays && done > 0 && past / done * size < tuning::share_ns;
+        const std::int64_t worth_ns = std::exchange(ran_dry_, false) && !searched
+                                          ? tuning::share_by_waking_ns
+                                          : tuning::share_ns;
+        const bool soon_done = !stays && done > 0 && past / done * size < worth_ns;
         tasks_are_short_ = soon_done && now - shared_ns_ < tuning::trial_ns;
         if (!tasks_are_short_) shared_ns_ = now;
         asked_ns_ = now;
@@ -45,6 +52,8 @@ public:
         oldest_new_ = oldest_new;
         return !tasks_are_short_;
     }
+    // The worker has found no task to run.
+    void note_dry() noexcept { ran_dry_ = true; }
     // True if the last should_share() call decided against sharing because the queued tasks are
     // short.
     bool tasks_are_short() const noexcept { return tasks_are_short_; }
@@ -63,6 +72,7 @@ private:
     std::uint64_t runs_ = 0;
     const runnable* oldest_new_ = nullptr; // Only compared.
     bool tasks_are_short_ = false;
+    bool ran_dry_ = false; // Since the last call.
     std::int64_t talked_ns_ = 0;
     std::uint64_t talked_runs_ = 0;
 };

@@ -32,6 +32,14 @@ inline constexpr std::int64_t take_after_ns = stressed ? 0 : 4'000;
 // Pauses between two looks for work: about a microsecond.
 inline constexpr unsigned pauses_per_look = simulated ? 1 : 32;
 
+// The shortest search of a worker is the whole search time, halved this often: 3 of 50 us. A worker
+// that parks and wakes pays 5 to 10 us.
+inline constexpr int most_halvings_of_search = 4;
+
+// How long a searcher leaves events to the worker that delivered the last ones, without a new
+// delivery. A server with 16 connections delivers each 5 to 60 us.
+inline constexpr std::int64_t leave_events_ns = simulated ? 0 : 20'000;
+
 // Looks for work between two polls for events from outside, while no parked worker waits for these:
 // a poll in vain takes some 200 ns, a look 1 us.
 inline constexpr unsigned looks_per_event_poll = simulated ? 1 : 4;
@@ -48,6 +56,10 @@ inline constexpr unsigned looks_at_a_lock = simulated ? 1 : 6;
 // The work that a queue must hold for half of it to be shared: several times the cost of a
 // hand-over.
 inline constexpr std::int64_t share_ns = 3'000;
+// The work that makes a queue worth a wake-up, where no worker searches and the owner has had
+// nothing to run since the last request. A wake-up takes 5 us, and up to 70 us where a host has to
+// bring a halted virtual processor back. Chosen by the row `io-echo-16` with two workers.
+inline constexpr std::int64_t share_by_waking_ns = 50'000;
 // A queue that is not worth sharing is shared in any case after this time: tasks may be short and
 // continue forever.
 inline constexpr std::int64_t trial_ns = 20'000'000;

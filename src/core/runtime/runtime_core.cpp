@@ -284,18 +284,14 @@ event_source& runtime_core::need_events(std::unique_ptr<event_source> (*make)(ru
     return *own_events_;
 }
 
-// E2 to E4 of src/core/README.md, "Events from outside".
+// E2 and E3 of src/core/README.md, "Events from outside".
 void runtime_core::first_event_registered() noexcept {
-    const std::uint32_t leader = timers_.leader();
-    if (leader != timers::no_leader)
-        wake_worker(leader); // It sleeps on its futex.
-    else if (!SENNIT_MUTANT("wake-up for the first descriptor"))
-        wake_one();
+    if (!events()->has_poller() && !SENNIT_MUTANT("wake-up for the first descriptor")) wake_one();
 }
 
-bool runtime_core::all_parked() const noexcept {
+bool runtime_core::all_parked_but(unsigned index) const noexcept {
     for (unsigned i = 0, all = worker_count_with_spares(); i < all; ++i)
-        if (!idle_.is_set(i) && !workers_[i]->spare().is_inactive()) return false;
+        if (i != index && !idle_.is_set(i) && !workers_[i]->spare().is_inactive()) return false;
     return true;
 }
 

@@ -73,7 +73,8 @@ public:
     void first_event_registered() noexcept;
     // Any thread. True if events may come and no parked worker waits for them, or will soon.
     bool events_need_poller() const noexcept {
-        return active_events() && !timers_.has_leader() && !has_sentinel();
+        const event_source* const source = active_events();
+        return source && !source->has_poller() && !has_sentinel();
     }
     blocking_pool& blocking_calls() noexcept { return blocking_; }
 
@@ -113,7 +114,8 @@ public:
     // searcher.
     void wake_searcher() noexcept {
         // The worker that waits for events is chosen last: another one would have to replace it.
-        const unsigned last = events_.load() ? timers_.leader() : idle_map::none;
+        const event_source* const source = events();
+        const unsigned last = source ? source->poller() : idle_map::none;
         const unsigned chosen = idle_.take_any(worker_capacity(), last);
         if (chosen == idle_map::none) return;
         searching_.fetch_add(1);
@@ -159,7 +161,10 @@ public:
     }
 
     const runtime_options& options() const noexcept { return options_; }
-    bool all_parked() const noexcept; // Each has announced that it parks; may change at any time.
+    // Returns true if each worker has announced that it parks, or is an inactive spare worker. May
+    // change at any time. The second function leaves out the worker `index`.
+    bool all_parked() const noexcept { return all_parked_but(worker_limit); }
+    bool all_parked_but(unsigned index) const noexcept;
     bool has_stealable_contexts() const noexcept { return stealable_count_.load() != 0; }
 
     bool stopping() const noexcept { return stopping_.load() != 0; }

@@ -74,12 +74,14 @@ namespace sennit::sched {
 // ends.
 bool worker::deactivate() noexcept {
     stop_consolidating();
+    if (event_source* const source = runtime_.events()) source->note_park(index_);
     run_queue::batch all;
     if (queue_.take_all(all) != 0) runtime_.injector().push_batch(all);
     if (!SENNIT_MUTANT("a spare that deactivates is no searcher")) idle_.end_search();
     if (!SENNIT_MUTANT("wake-up by a spare that deactivates")) runtime_.wake_one();
     idle_.advance_untimed_park_epoch();
     spare_.sleep_inactive(*this);
+    see_steal_requests();
     idle_.advance_untimed_park_epoch();
     return !runtime_.stopping();
 }

@@ -28,8 +28,9 @@ bool worker::poll_global_sources() noexcept {
     poll_.begin(counted.tasks_picked.read());
     base::try_become_exclusive(cached_now_ns());
     expire_timers();
-    if (runtime_.active_events() && !runtime_.timers().has_leader() &&
-        poll_.events.due(cached_now_ns()) && !SENNIT_MUTANT("a busy worker polls for events"))
+    if (event_source* const events = runtime_.active_events();
+        events && !events->has_poller() && poll_.events.due(cached_now_ns()) &&
+        !SENNIT_MUTANT("a busy worker polls for events"))
         poll_.events.note(poll_events());
     consolidate();
     // A worker that always has a ready task never searches, yet work behind a stuck worker must not

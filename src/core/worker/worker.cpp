@@ -209,7 +209,9 @@ bool worker::run_one() noexcept {
         resume(*parent);
         return true;
     }
-    if (run_next_task() || run_timers() || run_events() || stealing().steal_fork()) return true;
+    if (run_next_task()) return true;
+    policies.sharing.note_dry();
+    if (run_timers() || run_events() || stealing().steal_fork()) return true;
     counted.failed_steals.add();
     const std::int64_t idle_since = sys::now_ns();
     const bool more = idle_.park_or_find_work();
@@ -281,13 +283,14 @@ bool worker::run_timers() noexcept {
 
 bool worker::poll_events() noexcept {
     event_source* const source = runtime_.active_events();
-    if (!source || runtime_.timers().has_leader()) return false;
+    if (!source || source->has_poller()) return false;
     source->take(idle_.caught());
     return deliver_events();
 }
 
 bool worker::deliver_events() noexcept {
     if (idle_.caught().count == 0) return false;
+    runtime_.events()->note_delivery(index_);
     runtime_.events()->deliver(idle_.caught());
     return true;
 }
@@ -297,7 +300,10 @@ bool worker::deliver_events() noexcept {
 // there were events.
 bool worker::run_events() noexcept {
     next_push_runs_here_ = true;
-    const bool any = deliver_events() || poll_events();
+    const event_source* const source = runtime_.events();
+    // The busy poller polls as soon as it has nothing to run.
+    const bool leaves = source && source->has_busy_poller_beside(index_);
+    const bool any = deliver_events() || (!leaves && poll_events());
     next_push_runs_here_ = false;
     // Under round_robin no worker looks for further work when its search ends.
     if (any && !rules_.steals && runtime_.events_need_poller()) runtime_.wake_one();
@@ -360,7 +366,8 @@ void worker::requeue(resumable& self) noexcept {
 // a worker to take it.
 bool worker::share_half() noexcept {
     thread_.tls.load_rlx()->steal_requested.store(0); // The own thread wrote thread_.tls.
-    if (!policies.sharing.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned()))
+    if (!policies.sharing.should_share(queue_.size(), counted.tasks_run(), queue_.oldest_spawned(),
+                                       runtime_.has_searcher(), sys::now_ns()))
         return false;
     run_queue::batch half;
     // The host keeps its woken tasks.

@@ -222,6 +222,11 @@ public:
     bool deactivate() noexcept;
     // Any thread. The thread's kernel id; 0 before the thread has begun.
     sys::os_thread_id os_thread() const noexcept { return thread_.os_id.load(); }
+    // Own thread, after it has stopped being parked. Later pushes see each steal request of a
+    // worker that took this one for parked: README.md, "Why no fork stays hidden".
+    void see_steal_requests() const noexcept {
+        (void)thread_.tls.load_rlx()->steal_requested.load(); // The own thread wrote thread_.tls.
+    }
     void request_share() noexcept {
         // acquire pairs with thread_main's store
         if (sys::worker_tls* tls = thread_.tls.load_acq(); tls && tls->steal_requested.load() == 0)
