@@ -118,10 +118,10 @@ TEST_P(schedulers, threads_and_fibers_schedule_at_the_same_time) {
     EXPECT_EQ(ran, 3 * rounds);
 }
 
+// A receiver that cannot be stopped needs no set_stopped.
 struct empty_receiver {
     using receiver_concept = ex::receiver_t;
     static void set_value() noexcept {}
-    static void set_stopped() noexcept {}
     static auto get_env() noexcept { return token_env<ex_std::never_stop_token>(); }
 };
 static_assert(sizeof(ex::connect_result_t<decltype(ex::schedule(std::declval<runtime_scheduler&>())),

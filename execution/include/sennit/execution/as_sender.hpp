@@ -140,8 +140,8 @@ public:
         ex::completion_signatures<typename set_value_of<T>::type,
                                   ex::set_error_t(std::exception_ptr), ex::set_stopped_t()>;
     template <class Self, class... Env>
-    static consteval completion_signatures get_completion_signatures() noexcept {
-        return {};
+    static consteval auto get_completion_signatures() noexcept {
+        return completion_signatures();
     }
 
     task_sender(sched::runtime_core& where, task<T>&& what) noexcept

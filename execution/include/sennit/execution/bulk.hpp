@@ -58,25 +58,26 @@ void run_bulk(loop_kind kind, std::size_t count, Token token, const Body& body) 
     par::detail::run_chunks(options, count, body);
 }
 
-template <class Sigs, class... Values>
-struct with_errors;
-// The completions of a bulk sender: those of its child, an exception, and the stop.
-template <class... Sigs>
-struct with_errors<ex::completion_signatures<Sigs...>> {
-    template <class Wanted>
-    static constexpr bool has = (std::same_as<Sigs, Wanted> || ...);
-    template <class Have, class... Wanted>
-    struct adding {
-        using type = Have;
-    };
-    template <class... Have, class First, class... Wanted>
-    struct adding<ex::completion_signatures<Have...>, First, Wanted...>
-        : adding<std::conditional_t<has<First>, ex::completion_signatures<Have...>,
-                                    ex::completion_signatures<Have..., First>>,
-                 Wanted...> {};
-    using type = typename adding<ex::completion_signatures<Sigs...>,
-                                 ex::set_error_t(std::exception_ptr), ex::set_stopped_t()>::type;
+// The completion signatures of a bulk sender: those of its child, and the added ones.
+template <class Have, class... Added>
+struct with_signatures {
+    using type = Have;
 };
+template <class... Have, class First, class... Added>
+struct with_signatures<ex::completion_signatures<Have...>, First, Added...>
+    : with_signatures<std::conditional_t<(std::same_as<Have, First> || ...),
+                                         ex::completion_signatures<Have...>,
+                                         ex::completion_signatures<Have..., First>>,
+                      Added...> {};
+template <class Child, class... Env>
+consteval auto bulk_completions() {
+    using have = ex::completion_signatures_of_t<Child, Env...>;
+    using failing = typename with_signatures<have, ex::set_error_t(std::exception_ptr)>::type;
+    if constexpr (may_stop<Env...>)
+        return typename with_signatures<failing, ex::set_stopped_t()>::type{};
+    else
+        return failing{};
+}
 
 template <class Shape, class F, class R>
 struct bulk_state {
@@ -97,7 +98,7 @@ public:
     template <class... V>
     void set_value(V&&... sent) noexcept {
         std::exception_ptr error;
-        bool stopped = false;
+        [[maybe_unused]] bool stopped = false;
         try {
             std::tuple<std::decay_t<V>...> values(std::forward<V>(sent)...);
             run(values);
@@ -108,13 +109,13 @@ public:
                 std::move(values));
         } catch (const cancelled&) {
             stopped = true;
+            error = std::current_exception();
         } catch (...) {
             error = std::current_exception();
         }
-        if (stopped)
-            ex::set_stopped(std::move(of_->receiver));
-        else
-            ex::set_error(std::move(of_->receiver), std::move(error));
+        if constexpr (may_stop<ex::env_of_t<R>>)
+            if (stopped) return ex::set_stopped(std::move(of_->receiver));
+        ex::set_error(std::move(of_->receiver), std::move(error));
     }
     template <class E>
     void set_error(E&& error) noexcept {
@@ -171,11 +172,11 @@ public:
 
     template <class Self, class... Env>
     static consteval auto get_completion_signatures() {
-        return typename with_errors<ex::completion_signatures_of_t<Child, Env...>>::type{};
+        return bulk_completions<Child, Env...>();
     }
     template <class Env>
     auto get_completion_signatures(const Env&) const {
-        return typename with_errors<ex::completion_signatures_of_t<Child, Env>>::type{};
+        return bulk_completions<Child, Env>();
     }
     template <ex::receiver R>
     bulk_operation<Child, Chunked, Shape, F, R> connect(R receiver) && {

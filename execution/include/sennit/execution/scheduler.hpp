@@ -14,7 +14,8 @@
 // long other strands compute: woken strands wait in queues that are served in order, and a worker
 // that a system call blocks is replaced. Nothing promises that two strands begin before one ends,
 // so the guarantee is not `concurrent`.
-// Errors: none. The operation state holds all that a schedule needs, so nothing is allocated.
+// Errors: none. The operation state holds all that a schedule needs, so nothing is allocated. For a
+// receiver whose stop token can never stop, set_value is the only completion.
 // Thread safety: any thread may use copies. The runtime must live until all operations have
 // completed. Cost: 48 bytes in the operation state, besides the receiver.
 #pragma once
@@ -26,6 +27,7 @@
 #include "sennit/runtime.hpp"
 
 #include <concepts>
+#include <type_traits>
 #include <utility>
 
 namespace sennit::execution {
@@ -73,10 +75,10 @@ private:
         auto& me = static_cast<schedule_operation&>(*self);
         sched::strand_frame body;
         // The receiver may free the operation.
-        if (stop_token(me.receiver_).stop_requested())
-            ex::set_stopped(std::move(me.receiver_));
-        else
-            ex::set_value(std::move(me.receiver_));
+        if constexpr (may_stop<ex::env_of_t<R>>)
+            if (stop_token(me.receiver_).stop_requested())
+                return ex::set_stopped(std::move(me.receiver_));
+        ex::set_value(std::move(me.receiver_));
     }
 
     sched::runtime_core& where_;
@@ -86,11 +88,13 @@ private:
 class schedule_sender {
 public:
     using sender_concept = ex::SENNIT_EXECUTION_TAG(sender);
-    using completion_signatures =
-        ex::completion_signatures<ex::set_value_t(), ex::set_stopped_t()>;
     template <class Self, class... Env>
-    static consteval completion_signatures get_completion_signatures() noexcept {
-        return {};
+    static consteval auto get_completion_signatures() noexcept {
+        return completions<may_stop<Env...>>();
+    }
+    template <class Env>
+    auto get_completion_signatures(const Env&) const noexcept {
+        return completions<may_stop<Env>>();
     }
 
     explicit schedule_sender(sched::runtime_core& where) noexcept : where_(&where) {}
@@ -102,6 +106,11 @@ public:
     runtime_env get_env() const noexcept { return runtime_env(*where_); }
 
 private:
+    template <bool MayStop>
+    using completions =
+        std::conditional_t<MayStop,
+                           ex::completion_signatures<ex::set_value_t(), ex::set_stopped_t()>,
+                           ex::completion_signatures<ex::set_value_t()>>;
     sched::runtime_core* where_;
 };
 

@@ -19,11 +19,9 @@
 // that two object files with different implementations link into one program.
 #pragma once
 
-#include "sennit/detail/base/refused.hpp"
-
-#if __has_include(<version>)
+#include <tuple>
+#include <type_traits>
 #include <version>
-#endif
 
 #if defined(SENNIT_EXECUTION_HEADER)
 #include SENNIT_EXECUTION_HEADER
@@ -83,6 +81,12 @@ template <class R>
 stop_token_of<R> stop_token(const R& receiver) noexcept {
     return ex_std::get_stop_token(ex::get_env(receiver));
 }
+
+// True if no environment is given, or if its stop token may stop.
+template <class... Env>
+inline constexpr bool may_stop = true;
+template <class Env>
+inline constexpr bool may_stop<Env> = !ex_std::unstoppable_token<ex_std::stop_token_of_t<Env>>;
 
 // The type that `co_await` of a sender returns in the draft: void without a value, a tuple if there
 // are several.
