@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that each message of the library has an id, and that docs/errors.md explains each id.
 
-A message is a string literal of src/, include/, tls/, asio/ or execution/ that begins with `sennit: `, or that
-is an argument of SENNIT_CHECK, base::fail, reject, tell_once or check_inside. Its id has the form
-[SNT-105]. A message of static_assert has no id, because its text names the remedy. The heading
-`### SNT-105` in docs/errors.md begins an entry, and the quoted lines (`> ...`) below the heading
-are the message.
+A message is a string literal of src/, include/, tls/, asio/ or execution/ that begins with
+`sennit: `, or that is an argument of SENNIT_CHECK, base::fail, reject, tell_once or check_inside.
+Its id has the form [SNT-105]. A message of static_assert has no id, because its text names the
+remedy. The heading `### SNT-105` in docs/errors.md begins an entry, and the quoted lines (`> ...`)
+below the heading are the message.
 """
 
 import pathlib

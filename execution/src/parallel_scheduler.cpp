@@ -6,8 +6,8 @@
 // parallel_scheduler of the program then schedules on Sennit's workers.
 //
 // Storage. The implementation passes some bytes of its operation state. A job that fits lies there,
-// so that nothing is allocated; otherwise the job is allocated, and the operation completes with
-// set_error and std::bad_alloc if there is no memory. A job ends its life before it completes the
+// so that nothing is allocated. Otherwise the job is allocated; without memory the operation
+// completes with set_error and std::bad_alloc. A job ends its life before it completes the
 // operation, because the completion may free those bytes.
 //
 // Which threads run this: any thread calls the backend; workers run the jobs, each as a strand.
@@ -138,6 +138,6 @@ private:
 // parallel_schedulers are equal. Throws the exceptions of the default runtime's start.
 auto SENNIT_EXECUTION_REPLACEMENT_NAMESPACE::query_parallel_scheduler_backend()
     -> std::shared_ptr<SENNIT_EXECUTION_REPLACEMENT_NAMESPACE::parallel_scheduler_backend> {
-    static const std::shared_ptr<backend> only = std::make_shared<backend>(sennit::default_runtime());
+    static const auto only = std::make_shared<backend>(sennit::default_runtime());
     return only;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect-error: sennit: as_sender takes what a task may await
+// expect-error: sennit: as_sender takes tasks, futures and the results of
 //
 // expect-error: sennit: as_sender takes an rvalue
 //

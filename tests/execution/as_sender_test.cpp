@@ -121,8 +121,7 @@ TEST_P(senders, futures_and_async_members_are_awaited) {
     sennit::promise<int> several;
     const sennit::shared_future<int> shared = several.get_future().share();
     several.set_value(9);
-    for (int i = 0; i < 2; ++i)
-        EXPECT_EQ(std::get<0>(*sync_wait(as_sender(workers, shared))), 9);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(std::get<0>(*sync_wait(as_sender(workers, shared))), 9);
 
     sennit::channel<int> numbers;
     sennit::fiber pusher([&] { numbers.push(4); });
@@ -220,15 +219,19 @@ TEST_P(senders, stop_request_may_race_with_the_end) {
 
 TEST_P(senders, unused_sender_and_unstarted_operation_destroy_the_task) {
     sennit::event never;
-    { auto unused = as_sender(workers, wait_for(never)); }
+    {
+        auto unused = as_sender(workers, wait_for(never));
+    }
     EXPECT_EQ(counted::alive(), 0);
     record<> seen;
-    { auto unstarted = ex::connect(as_sender(workers, wait_for(never)), record_in(seen)); }
+    {
+        auto unstarted = ex::connect(as_sender(workers, wait_for(never)), record_in(seen));
+    }
     EXPECT_EQ(counted::alive(), 0);
     EXPECT_EQ(seen.ended, completion::none);
 }
 
-// The completion runs as a strand of its own: it may lock what the task has unlocked, and block.
+// The completion runs as a strand of its own: it may lock the mutex of the task, and block.
 TEST_P(senders, receiver_may_lock_and_block) {
     sennit::mutex lock;
     sennit::event other_ran;

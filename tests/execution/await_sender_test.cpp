@@ -54,9 +54,9 @@ TEST_P(awaits, errors_are_thrown_and_a_stop_is_cancelled) {
         EXPECT_THROW(
             block_on(await_it(ex::just_error(std::make_exception_ptr(std::logic_error("x"))))),
             std::logic_error);
-        EXPECT_THROW(block_on(await_it(ex::just_error(
-                         std::make_error_code(std::errc::connection_refused)))),
-                     std::system_error);
+        EXPECT_THROW(
+            block_on(await_it(ex::just_error(std::make_error_code(std::errc::connection_refused)))),
+            std::system_error);
         EXPECT_THROW(block_on(await_it(ex::just_error(17))), int);
         EXPECT_THROW(block_on(await_it(ex::just_stopped())), sennit::cancelled);
     });

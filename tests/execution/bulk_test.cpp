@@ -123,9 +123,9 @@ TEST_P(bulks, stop_and_error_of_the_sender_before_pass_through) {
     EXPECT_EQ(stopped.ended, completion::stopped);
 
     record<> failed;
-    auto fails = ex::connect(ex::schedule(workers) |
-                                 ex::then([] { throw std::runtime_error("before"); }) |
-                                 ex::bulk(ex::par, many, never),
+    auto fails = ex::connect(ex::schedule(workers) | ex::then([] {
+                                 throw std::runtime_error("before");
+                             }) | ex::bulk(ex::par, many, never),
                              record_in(failed));
     ex::start(fails);
     failed.done.wait();

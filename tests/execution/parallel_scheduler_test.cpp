@@ -27,8 +27,7 @@ TEST(parallel_scheduler, stop_request_ends_in_set_stopped) {
     ex_std::inplace_stop_source stop;
     stop.request_stop();
     record<> seen;
-    auto operation =
-        ex::connect(ex::schedule(ex::get_parallel_scheduler()), record_in(seen, stop));
+    auto operation = ex::connect(ex::schedule(ex::get_parallel_scheduler()), record_in(seen, stop));
     ex::start(operation);
     seen.done.wait();
     EXPECT_EQ(seen.ended, completion::stopped);
@@ -37,9 +36,8 @@ TEST(parallel_scheduler, stop_request_ends_in_set_stopped) {
 TEST(parallel_scheduler, function_may_block) {
     sennit::event other_ran;
     const auto everywhere = ex::get_parallel_scheduler();
-    sennit::fiber other([&] {
-        sync_wait(ex::schedule(everywhere) | ex::then([&] { other_ran.set(); }));
-    });
+    sennit::fiber other(
+        [&] { sync_wait(ex::schedule(everywhere) | ex::then([&] { other_ran.set(); })); });
     sync_wait(ex::schedule(everywhere) | ex::then([&] { other_ran.wait(); }));
     other.join();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime_scheduler: where operations complete, stop requests, what a receiver may do.
+// runtime_scheduler: where operations complete, stop requests, blocking receivers.
 #include "support.hpp"
 
 #include <atomic>
@@ -124,7 +124,8 @@ struct empty_receiver {
     static void set_value() noexcept {}
     static auto get_env() noexcept { return token_env<ex_std::never_stop_token>(); }
 };
-static_assert(sizeof(ex::connect_result_t<decltype(ex::schedule(std::declval<runtime_scheduler&>())),
-                                          empty_receiver>) <= 64);
+static_assert(
+    sizeof(ex::connect_result_t<decltype(ex::schedule(std::declval<runtime_scheduler&>())),
+                                empty_receiver>) <= 64);
 
 } // namespace

@@ -36,7 +36,7 @@ using sennit::execution::sync_wait;
 
 enum class completion { none, value, error, stopped };
 
-// What a recorder writes. `done` is set last.
+// The completion that a recorder has seen. `done` is set last.
 template <class... V>
 struct record {
     sennit::event done;
@@ -120,8 +120,7 @@ template <class MakeSender>
 void start_freeing(int count, MakeSender make_sender) {
     using operation = ex::connect_result_t<decltype(make_sender()), freeing_receiver>;
     struct kept {
-        kept(MakeSender& make, freeing_receiver to)
-            : of(ex::connect(make(), std::move(to))) {}
+        kept(MakeSender& make, freeing_receiver to) : of(ex::connect(make(), std::move(to))) {}
         operation of;
     };
     sennit::mutex lock;
@@ -198,9 +197,8 @@ struct gate {
         gate* of;
         template <class, class...>
         static consteval auto get_completion_signatures() {
-            return ex::completion_signatures<ex::set_value_t(int),
-                                             ex::set_error_t(std::exception_ptr),
-                                             ex::set_stopped_t()>();
+            return ex::completion_signatures<
+                ex::set_value_t(int), ex::set_error_t(std::exception_ptr), ex::set_stopped_t()>();
         }
         template <ex::receiver R>
         operation<R> connect(R to) const {

@@ -86,10 +86,10 @@ struct mapped<Algorithm, Data, Done, First, Rest...>
     : mapped<Algorithm, Data, typename with_signature<Done, First>::type, Rest...> {};
 template <class Algorithm, class Data, class Done, class... V, class... Rest>
 struct mapped<Algorithm, Data, Done, set_value_t(V...), Rest...>
-    : mapped<Algorithm, Data,
-             typename with_signature<Done,
-                                     typename Algorithm::template value<Data, V...>::type>::type,
-             Rest...> {};
+    : mapped<
+          Algorithm, Data,
+          typename with_signature<Done, typename Algorithm::template value<Data, V...>::type>::type,
+          Rest...> {};
 template <class Algorithm, class Data, class... S>
 consteval auto map_signatures(completion_signatures<S...>) {
     return typename mapped<Algorithm, Data, completion_signatures<>, S...>::type();
@@ -125,8 +125,8 @@ struct basic_sender<Tag, Data, Child> {
     }
     template <receiver R>
     auto connect(R to) && {
-        return execution::connect(
-            std::move(child), adaptor_receiver<Tag, Data, R>{std::move(data), std::move(to)});
+        return execution::connect(std::move(child),
+                                  adaptor_receiver<Tag, Data, R>{std::move(data), std::move(to)});
     }
     template <receiver R>
     auto connect(R to) const& {

@@ -91,8 +91,7 @@ consteval auto get_completion_signatures() {
 template <class S, class... Env>
 using completion_signatures_of_t = decltype(get_completion_signatures<S, Env...>());
 template <class S, class... Env>
-concept sender_in =
-    sender<S> && requires { typename completion_signatures_of_t<S, Env...>; };
+concept sender_in = sender<S> && requires { typename completion_signatures_of_t<S, Env...>; };
 
 // The signatures of one completion function, in a list of lists.
 template <class... T>
@@ -110,8 +109,8 @@ struct joined {
     using type = type_list<>;
 };
 template <class... A, class... B, class... Rest>
-struct joined<type_list<A...>, type_list<B...>, Rest...>
-    : joined<type_list<A..., B...>, Rest...> {};
+struct joined<type_list<A...>, type_list<B...>, Rest...> : joined<type_list<A..., B...>, Rest...> {
+};
 template <class... A>
 struct joined<type_list<A...>> {
     using type = type_list<A...>;
@@ -157,7 +156,6 @@ concept scheduler =
         {
             get_completion_scheduler<set_value_t>(get_env(schedule(std::forward<S>(object))))
         } -> std::same_as<std::remove_cvref_t<S>>;
-    } && std::equality_comparable<std::remove_cvref_t<S>> &&
-    std::copyable<std::remove_cvref_t<S>>;
+    } && std::equality_comparable<std::remove_cvref_t<S>> && std::copyable<std::remove_cvref_t<S>>;
 
 } // namespace draft::execution

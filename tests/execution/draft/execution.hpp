@@ -3,8 +3,7 @@
 // its text, for the tests of sennit::execution. Names of namespace std are in `draft`, those of
 // std::execution in `draft::execution`.
 //
-// It has what the tests need and no more. In particular it has the one domain lookup that the
-// draft's connect performs, and no sync_wait, so the tests wait by Sennit's.
+// It has only the parts that the tests need. It has no sync_wait: the tests wait by Sennit's.
 #pragma once
 
 #include "algorithms.hpp"

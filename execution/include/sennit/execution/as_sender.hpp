@@ -7,8 +7,9 @@
 //
 // Use it to pass Sennit's work to algorithms of std::execution. In a task await the object itself.
 //
-// The sender starts the task as a strand of its own, on the runtime of the scheduler that you name;
-// without a scheduler on that of the caller, or on the default runtime if the caller is no worker.
+// The sender starts the task as a strand of its own, on the runtime of the scheduler that you name.
+// Without a scheduler it uses the runtime of the caller, or the default runtime if the caller is no
+// worker.
 // It completes on a worker of that runtime, as a strand of its own, so the receiver may block:
 //   * with set_value and the result of the task;
 //   * with set_error and a std::exception_ptr, if the task throws;
@@ -97,7 +98,7 @@ private:
             complete_with_value();
         }
     }
-    // A function of its own: the value's move may throw, what the receiver does may not.
+    // A function of its own, because only the move of a value may throw.
     void complete_with_value() noexcept {
         std::exception_ptr error;
         try {
@@ -230,8 +231,8 @@ auto as_sender(const shared_future<T>& what) {
 template <class A>
     requires(!detail::awaitable_object<std::remove_cvref_t<A>>)
 base::refused_call as_sender(A&&) {
-    static_assert(base::refused<A>, "sennit: as_sender takes what a task may await: tasks, futures "
-                                    "and the results of async_ members");
+    static_assert(base::refused<A>, "sennit: as_sender takes tasks, futures and the results of "
+                                    "async_ members");
     return {};
 }
 template <class A>

@@ -8,8 +8,8 @@
 //
 // The header makes every sender awaitable that sends values in at most one way. The await returns
 // nothing for set_value(), the value for set_value(v), and a std::tuple for several values. It
-// throws the error of set_error: the exception itself, std::system_error for a std::error_code,
-// and any other error as it is. set_stopped becomes the exception `cancelled`.
+// throws the error of set_error: std::system_error for a std::error_code, and any other error as it
+// is. set_stopped becomes the exception `cancelled`.
 //
 // Cancellation: a cancelled scope requests the stop of the operation through the receiver's stop
 // token. The await ends when the operation completes. The receiver's environment has that token,

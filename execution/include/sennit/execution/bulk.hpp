@@ -5,9 +5,9 @@
 //     auto work = ex::schedule(workers) | ex::bulk(ex::par, pixels.size(), tone_map_pixel);
 //
 // You need not name the domain: each algorithm asks the scheduler for it. The policies seq and
-// unseq run the function on one worker. With par and par_unseq every free worker takes a part, and
-// the loop sizes its chunks by the time that they take, like `par::for_each`. bulk_unchunked calls
-// the function once for each index, with chunks of one index.
+// unseq run the function on one worker. With par and par_unseq every free worker takes a part. The
+// loop sizes its chunks by the time that they take, like `par::for_each`. The chunks of
+// bulk_unchunked have one index.
 //
 // The function may block in all calls of Sennit. The first exception, in the order of the indices,
 // arrives as set_error. A stop request drops the chunks that have not started, cancels the waits of

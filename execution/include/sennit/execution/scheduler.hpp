@@ -10,10 +10,9 @@
 // A scheduled operation completes on a worker, as a strand of its own. Its receiver may block in
 // all calls of Sennit, and so may the functions that the receiver calls. If a stop was requested
 // before that strand begins, the operation completes with set_stopped, on the worker, too.
-// Forward progress: parallel. A strand that has begun continues whenever a worker is free, however
-// long other strands compute: woken strands wait in queues that are served in order, and a worker
-// that a system call blocks is replaced. Nothing promises that two strands begin before one ends,
-// so the guarantee is not `concurrent`.
+// Forward progress: parallel. A strand that has begun continues when a worker is free. Workers
+// serve woken strands in order, and the watchdog replaces a worker that a system call blocks. A
+// strand that has not begun may wait until another one ends, so the guarantee is not `concurrent`.
 // Errors: none. The operation state holds all that a schedule needs, so nothing is allocated. For a
 // receiver whose stop token can never stop, set_value is the only completion.
 // Thread safety: any thread may use copies. The runtime must live until all operations have

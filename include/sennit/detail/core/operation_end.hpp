@@ -35,11 +35,10 @@ class operation_end {
         [[gnu::noinline]] std::coroutine_handle<> suspend(std::coroutine_handle<> at,
                                                           std::int64_t deadline_ns) const {
             return task_wait::block(at, self->waiters_, self->lock_,
-                                           self->options(cancellable, deadline_ns));
+                                    self->options(cancellable, deadline_ns));
         }
         [[gnu::noinline]] bool end_suspension() const noexcept {
-            return task_wait::unblock(self->waiters_, self->lock_) !=
-                   wake_reason::cancelled;
+            return task_wait::unblock(self->waiters_, self->lock_) != wake_reason::cancelled;
         }
     };
 
@@ -66,8 +65,7 @@ public:
             lock_.unlock();
             return true;
         }
-        return block(waiters_, lock_, options(cancellable, never)) !=
-               wake_reason::cancelled;
+        return block(waiters_, lock_, options(cancellable, never)) != wake_reason::cancelled;
     }
 
     // Like wait, for a task.
@@ -83,10 +81,7 @@ public:
 
 private:
     wait_options options(bool cancellable, std::int64_t deadline_ns) const noexcept {
-        return {.deadline_ns = deadline_ns,
-                .cancellable = cancellable,
-                .what = what_,
-                .on = this};
+        return {.deadline_ns = deadline_ns, .cancellable = cancellable, .what = what_, .on = this};
     }
 
     const char* const what_;

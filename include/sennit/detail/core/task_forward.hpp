@@ -26,8 +26,7 @@ concept returns_task =
 template <class A>
 struct foreign_await {};
 template <class A>
-concept foreign_awaitable =
-    requires { &foreign_await<std::remove_cvref_t<A>>::make; };
+concept foreign_awaitable = requires { &foreign_await<std::remove_cvref_t<A>>::make; };
 
 } // namespace detail
 } // namespace sennit

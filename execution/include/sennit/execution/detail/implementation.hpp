@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implementation of std::execution that the headers of sennit::execution use. This file is the
-// only one that knows which implementation it is.
+// The implementation of std::execution that the headers of sennit::execution use. No other
+// file knows which implementation it is.
 //
 // The choice, in this order:
-//   1. SENNIT_EXECUTION_HEADER, a macro that you define: a header in <> or "". Define
-//      SENNIT_EXECUTION_NAMESPACE, too, the namespace that has the names of std::execution, and
-//      SENNIT_EXECUTION_STD_NAMESPACE if the stop tokens and get_stop_token are in another one.
+//   1. SENNIT_EXECUTION_HEADER, a macro that you define: a header in <> or "". Then define
+//      SENNIT_EXECUTION_NAMESPACE, too, the namespace that has the names of std::execution. If the
+//      stop tokens and get_stop_token are elsewhere, define SENNIT_EXECUTION_STD_NAMESPACE.
 //   2. The standard library, if it defines __cpp_lib_senders.
 //   3. NVIDIA's stdexec, if the compiler finds its header.
 //
 // The headers rely on the names of the C++26 draft. Three names differ between its versions:
-//   SENNIT_EXECUTION_TAG(name)             the tag of a concept: name_t, or name_tag in later drafts
+//   SENNIT_EXECUTION_TAG(name)             the tag of a concept: name_t; in later drafts name_tag
 //   SENNIT_EXECUTION_COMPLETION_DOMAIN     1 if get_completion_domain_t exists (P3826)
 //   SENNIT_EXECUTION_REPLACEMENT_NAMESPACE the namespace of parallel_scheduler_backend (P4031)
 // You may define each of them.
 //
-// All types of sennit::execution are in an inline namespace named after the implementation, so
-// that two object files with different implementations link into one program.
+// All types of sennit::execution are in an inline namespace for the implementation. So two object
+// files with different implementations link into one program.
 #pragma once
 
 #include <tuple>
@@ -26,7 +26,7 @@
 #if defined(SENNIT_EXECUTION_HEADER)
 #include SENNIT_EXECUTION_HEADER
 #ifndef SENNIT_EXECUTION_NAMESPACE
-#error "sennit: SENNIT_EXECUTION_HEADER needs SENNIT_EXECUTION_NAMESPACE, the namespace of its names"
+#error "SENNIT_EXECUTION_HEADER needs SENNIT_EXECUTION_NAMESPACE, the namespace of its names"
 #endif
 #define SENNIT_EXECUTION_FLAVOUR over_named
 #elif defined(__cpp_lib_senders)
@@ -46,8 +46,7 @@
 #define SENNIT_EXECUTION_REPLACEMENT_NAMESPACE stdexec::parallel_scheduler_replacement
 #endif
 #else
-#error "sennit: sennit/execution.hpp needs an implementation of std::execution, and finds none: \
-use a standard library that has it, add the include folder of stdexec, or define \
+#error "sennit/execution.hpp found no std::execution: add the include folder of stdexec, or define \
 SENNIT_EXECUTION_HEADER and SENNIT_EXECUTION_NAMESPACE"
 #endif
 

@@ -2,7 +2,7 @@
 // stop_scope: a scope of cancellation that the stop token of a receiver cancels.
 //
 // `begin` registers a stop callback, and `end` removes it. The callback runs on the thread that
-// requests the stop; it wakes the wait of the scope's strand and never resumes a strand itself, so
+// requests the stop. It wakes the wait of the scope's strand and never resumes a strand itself. So
 // `end` waits only for that short call. A receiver whose token can never stop has no scope, and
 // waits in it cost nothing.
 #pragma once
