@@ -86,6 +86,9 @@ private:
         }
     }
     struct adopting {};
+    static bool try_enter(monitor& one, std::uintptr_t me) noexcept { return one.enter_elided(me); }
+    inside(monitor& entered, std::uintptr_t me, bool fresh) noexcept
+        : me_(me), all_{&entered}, fresh_(fresh ? 1 : 0) {}
     inside(monitor& reserved, adopting) noexcept
         : me_(detail::self_identity()), all_{&reserved}, fresh_(1) {
         detail::monitor_ops::adopt(reserved);
@@ -147,6 +150,13 @@ struct entrance {
     template <class... M>
     static inside<sizeof...(M)> into(member_key member, M&... monitors) noexcept {
         return inside<sizeof...(M)>(member, &as_monitor(monitors)...);
+    }
+    // The two ends of a task's entry.
+    static bool try_enter(monitor& one, std::uintptr_t me) noexcept {
+        return inside<1>::try_enter(one, me);
+    }
+    static inside<1> entered(monitor& one, std::uintptr_t me, bool fresh) noexcept {
+        return inside<1>(one, me, fresh);
     }
     static inside<1> adopted(monitor& reserved) noexcept {
         return inside<1>(reserved, inside<1>::adopting());
