@@ -27,6 +27,7 @@
 // calls of these members run before the caller continues, if they enter with `enter<&T::member>`.
 // Both are points of cancellation: in a cancelled nursery or with_timeout they take their monitors
 // again and throw `cancelled`.
+// A task awaits `async_enter(a)` to enter one monitor: sennit/monitor/async_enter.hpp.
 // Errors that end the program: waiting, signalling or accepting without being inside all the
 // monitors concerned; destroying a monitor that is in use, or a condition with waiters.
 // `enter_destructor` in a destructor waits for the users of the monitor.
@@ -275,3 +276,5 @@ base::refused_call waitfor(Clauses&&...) {
 }
 
 } // namespace sennit
+
+#include "sennit/monitor/async_enter.hpp" // IWYU pragma: export

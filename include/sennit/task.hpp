@@ -40,7 +40,6 @@
 #include "sennit/async_with_timeout.hpp"
 #include "sennit/block_on.hpp"
 #include "sennit/task/condition_variable.hpp"
-#include "sennit/task/monitor.hpp"
 #include "sennit/task/nursery.hpp"
 #include "sennit/task/once.hpp"
 #include "sennit/task/spawn.hpp"

@@ -3,9 +3,9 @@
 // task. The steps are those of monitor::enter_slow, with the wait of a task in place of the wait of
 // a context: the task notes where it continues (A1 of task_strand.hpp), enters the queue (A2), and
 // releases the lock of the monitor as its last action (A3).
+#include "sennit/monitor/async_enter.hpp"
 #include "monitor/accept_request.hpp"
 #include "sennit/detail/core/task_strand.hpp"
-#include "sennit/task/monitor.hpp"
 
 namespace sennit::detail {
 
