@@ -16,6 +16,7 @@ install(EXPORT sennitTargets NAMESPACE sennit:: DESTINATION "${sennit_package_di
 configure_package_config_file(
     "${CMAKE_CURRENT_LIST_DIR}/sennitConfig.cmake.in" "${PROJECT_BINARY_DIR}/sennitConfig.cmake"
     INSTALL_DESTINATION "${sennit_package_dir}"
+    PATH_VARS CMAKE_INSTALL_DATADIR
     NO_SET_AND_CHECK_MACRO)
 # Before 1.0 a minor version may break its users, so 0.2 does not satisfy a request for 0.1.
 write_basic_package_version_file(

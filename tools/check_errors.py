@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that each message of the library has an id, and that docs/errors.md explains each id.
 
-A message is a string literal of src/, include/, tls/ or asio/ that begins with `sennit: `, or that
-is an argument of SENNIT_CHECK, base::fail, reject, tell_once or check_inside. Its id has the form
-[SNT-105]. A message of static_assert has no id, because its text names the remedy. The heading
-`### SNT-105` in docs/errors.md begins an entry, and the quoted lines (`> ...`) below the heading
-are the message.
+A message is a string literal of src/, include/, tls/, asio/ or execution/ that begins with
+`sennit: `, or that is an argument of SENNIT_CHECK, base::fail, reject, tell_once or check_inside.
+Its id has the form [SNT-105]. A message of static_assert has no id, because its text names the
+remedy. The heading `### SNT-105` in docs/errors.md begins an entry, and the quoted lines (`> ...`)
+below the heading are the message.
 """
 
 import pathlib
@@ -99,7 +99,7 @@ def check(root):
         if message is None:
             findings.append(f"docs/errors.md:{number}: a second entry for SNT-{which}")
         explained.setdefault(which, (number, message))
-    for path in policy.files(root, "src", "include", "tls", "asio"):
+    for path in policy.files(root, "src", "include", "tls", "asio", "execution"):
         checked += 1
         name = path.relative_to(root).as_posix()
         for number, message in messages(path.read_text(encoding="utf-8")):

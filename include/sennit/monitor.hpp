@@ -27,6 +27,7 @@
 // calls of these members run before the caller continues, if they enter with `enter<&T::member>`.
 // Both are points of cancellation: in a cancelled nursery or with_timeout they take their monitors
 // again and throw `cancelled`.
+// A task awaits `async_enter(a)` to enter one monitor: sennit/monitor/async_enter.hpp.
 // Errors that end the program: waiting, signalling or accepting without being inside all the
 // monitors concerned; destroying a monitor that is in use, or a condition with waiters.
 // `enter_destructor` in a destructor waits for the users of the monitor.
@@ -86,6 +87,9 @@ private:
         }
     }
     struct adopting {};
+    static bool try_enter(monitor& one, std::uintptr_t me) noexcept { return one.enter_elided(me); }
+    inside(monitor& entered, std::uintptr_t me, bool fresh) noexcept
+        : me_(me), all_{&entered}, fresh_(fresh ? 1 : 0) {}
     inside(monitor& reserved, adopting) noexcept
         : me_(detail::self_identity()), all_{&reserved}, fresh_(1) {
         detail::monitor_ops::adopt(reserved);
@@ -147,6 +151,13 @@ struct entrance {
     template <class... M>
     static inside<sizeof...(M)> into(member_key member, M&... monitors) noexcept {
         return inside<sizeof...(M)>(member, &as_monitor(monitors)...);
+    }
+    // The two ends of a task's entry.
+    static bool try_enter(monitor& one, std::uintptr_t me) noexcept {
+        return inside<1>::try_enter(one, me);
+    }
+    static inside<1> entered(monitor& one, std::uintptr_t me, bool fresh) noexcept {
+        return inside<1>(one, me, fresh);
     }
     static inside<1> adopted(monitor& reserved) noexcept {
         return inside<1>(reserved, inside<1>::adopting());
@@ -265,3 +276,5 @@ base::refused_call waitfor(Clauses&&...) {
 }
 
 } // namespace sennit
+
+#include "sennit/monitor/async_enter.hpp" // IWYU pragma: export

@@ -41,6 +41,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 namespace sennit {
 
@@ -49,6 +50,9 @@ class lock_case; // of select
 class lock_awaiter;
 class scoped_lock_awaiter;
 class timed_lock_awaiter;
+class recursive_lock_awaiter;
+class recursive_scoped_lock_awaiter;
+class recursive_timed_lock_awaiter;
 } // namespace detail
 
 class mutex {
@@ -216,12 +220,20 @@ public:
         if (!owned() || --depth_ == 0) mutex::unlock();
     }
 
+    // Suspends the awaiting task until it owns the mutex, or adds one level if the task already
+    // owns it. The levels belong to the task and to the tasks that it awaits. A waiting task is
+    // handed the lock. Is no point of cancellation.
+    inline detail::recursive_lock_awaiter async_lock() noexcept;
+    // Waits as async_lock does, and returns a std::unique_lock that owns one level.
+    inline detail::recursive_scoped_lock_awaiter async_scoped_lock() noexcept;
+
 protected:
     bool lock_until(std::int64_t deadline_ns) {
         return count(owned() || mutex::lock_until(deadline_ns));
     }
 
 private:
+    friend class detail::recursive_lock_awaiter;
     bool count(bool locked) noexcept {
         // Only the owner may touch `depth_`.
         if (locked) ++depth_;
@@ -230,7 +242,70 @@ private:
     std::uint64_t depth_ = 0; // written only by the owner
 };
 
+namespace detail {
+
+class recursive_lock_awaiter : public lock_awaiter {
+public:
+    explicit recursive_lock_awaiter(recursive_mutex& wanted) noexcept
+        : lock_awaiter(wanted), mutex_(wanted) {}
+    recursive_lock_awaiter(recursive_lock_awaiter&& unused) noexcept
+        : lock_awaiter(std::move(unused)), mutex_(unused.mutex_) {}
+    bool await_ready() { return mutex_.owned() || lock_awaiter::await_ready(); }
+    void await_resume() noexcept { (void)end(); }
+
+protected:
+    // Returns true if the task owns a further level.
+    bool end() noexcept { return mutex_.count(lock_awaiter::end()); }
+
+    recursive_mutex& mutex_;
+};
+
+class recursive_scoped_lock_awaiter : public recursive_lock_awaiter {
+public:
+    using recursive_lock_awaiter::recursive_lock_awaiter;
+    std::unique_lock<recursive_mutex> await_resume() noexcept {
+        (void)end();
+        return std::unique_lock(mutex_, std::adopt_lock);
+    }
+};
+
+class recursive_timed_lock_awaiter : public recursive_lock_awaiter {
+public:
+    recursive_timed_lock_awaiter(recursive_mutex& wanted, std::int64_t deadline_ns) noexcept
+        : recursive_lock_awaiter(wanted), deadline_ns_(deadline_ns) {}
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+        return suspend_until(caller, deadline_ns_);
+    }
+    bool await_resume() noexcept { return end(); }
+
+private:
+    std::int64_t deadline_ns_;
+};
+
+} // namespace detail
+
+inline detail::recursive_lock_awaiter recursive_mutex::async_lock() noexcept {
+    return detail::recursive_lock_awaiter(*this);
+}
+inline detail::recursive_scoped_lock_awaiter recursive_mutex::async_scoped_lock() noexcept {
+    return detail::recursive_scoped_lock_awaiter(*this);
+}
+
 // A recursive_mutex with try_lock_for and try_lock_until.
-class recursive_timed_mutex : public sched::timed_lock<recursive_mutex> {};
+class recursive_timed_mutex : public sched::timed_lock<recursive_mutex> {
+public:
+    // Suspend the awaiting task until it owns the mutex, but at most until the deadline, which is a
+    // time of the steady clock. Return whether the task owns a further level.
+    template <class Rep, class Period>
+    detail::recursive_timed_lock_awaiter
+    async_try_lock_for(const std::chrono::duration<Rep, Period>& duration) noexcept {
+        return {*this, sched::deadline_in(duration)};
+    }
+    template <class Duration>
+    detail::recursive_timed_lock_awaiter async_try_lock_until(
+        const std::chrono::time_point<std::chrono::steady_clock, Duration>& when) noexcept {
+        return {*this, sched::deadline_of(when)};
+    }
+};
 
 } // namespace sennit

@@ -5,7 +5,8 @@
 //     sennit::call_once(loaded, [&] { table = load_table(); });
 //
 // Use them for an initialisation that blocks in calls of Sennit. For any other use a function-local
-// static variable. A wait is not a point of cancellation.
+// static variable. A wait is not a point of cancellation. In a task, await async_call_once of
+// sennit/task/once.hpp; both forms may meet at one flag.
 #pragma once
 
 #include "sennit/detail/core/wait.hpp"
@@ -15,6 +16,10 @@
 #include <utility>
 
 namespace sennit {
+
+namespace detail {
+class once_turn;
+} // namespace detail
 
 class once_flag {
 public:
@@ -26,12 +31,15 @@ private:
     template <class F, class... A>
     friend void call_once(once_flag& flag, F&& function, A&&... arguments);
 
+    friend class detail::once_turn;
     static constexpr std::uint32_t fresh = 0, running = 1, done = 2;
 
     // Pairs with end.
     bool is_done() const noexcept { return state_.load_acq() == done; }
     // returns true if the caller must run the function, and false if it is done
     bool begin() noexcept;
+    // Returns true if the caller must run the function. Does not block.
+    bool try_begin() noexcept;
     // Sets `done`, or `fresh` after an exception; then a waiter runs the function.
     void end(std::uint32_t how) noexcept;
 

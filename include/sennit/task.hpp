@@ -41,5 +41,6 @@
 #include "sennit/block_on.hpp"
 #include "sennit/task/condition_variable.hpp"
 #include "sennit/task/nursery.hpp"
+#include "sennit/task/once.hpp"
 #include "sennit/task/spawn.hpp"
 #include "sennit/task/task.hpp"

@@ -5,6 +5,14 @@
 
 namespace sennit {
 
+bool once_flag::try_begin() noexcept {
+    std::lock_guard guard(lock_);
+    // The state changes under the lock only.
+    if (state_.load_rlx() != fresh) return false;
+    state_.store_rlx(running); // The lock orders it.
+    return true;
+}
+
 bool once_flag::begin() noexcept {
     for (;;) {
         lock_.lock();

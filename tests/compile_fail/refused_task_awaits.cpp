@@ -8,6 +8,11 @@
 // expect-error: coroutine frames to 16 bytes
 //
 // expect-error: sennit: a task in a nursery has no fiber attributes
+//
+// expect-error: sennit: async_enter takes one object
+//
+// expect-error: sennit: async_call_once calls the function with the arguments
+#include <sennit/monitor.hpp>
 #include <sennit/nursery.hpp>
 #include <sennit/task.hpp>
 
@@ -38,6 +43,10 @@ sennit::task<> refused(sennit::future<int> value) {
     co_await std::suspend_always();
 }
 sennit::task<wide> refused_result();
+void refused_enter(int no_monitor, sennit::once_flag& flag) {
+    sennit::async_enter(no_monitor);
+    (void)sennit::async_call_once(flag, [](int) {});
+}
 sennit::task<wide> made = refused_result();
 void refused_child() {
     sennit::nursery family;

@@ -36,7 +36,17 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 
 # The sources that a user's build needs.
-COPIED = ("CMakeLists.txt", "LICENSE", "cmake", "include", "src", "tls", "asio", "tools")
+COPIED = (
+    "CMakeLists.txt",
+    "LICENSE",
+    "cmake",
+    "include",
+    "src",
+    "tls",
+    "asio",
+    "execution",
+    "tools",
+)
 FASTER = """set(CMAKE_UNITY_BUILD ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 set(CMAKE_CXX_FLAGS_RELEASE "-O0" CACHE STRING "")

@@ -40,6 +40,7 @@
 #include "sennit/detail/sys/spin_lock.hpp"
 
 #include <array>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 
@@ -198,6 +199,13 @@ struct monitor_ops {
     // gives up a reserved monitor that no task will adopt
     static void release(monitor& reserved) noexcept;
     static void adopt(monitor& reserved) noexcept;
+    static bool owned(const monitor& one, std::uintptr_t me) noexcept;
+    // The halves of a task's entry. enter_or_lock enters the monitor and returns true, or returns
+    // false with the monitor's lock held. suspend_to_enter then puts the task into the entry queue,
+    // and returns true; false: waitfor has accepted the call, and the task is inside.
+    static bool enter_or_lock(monitor& one, std::uintptr_t me) noexcept;
+    static bool suspend_to_enter(monitor& one, entrant& mine, queue_node& place,
+                                 std::coroutine_handle<> at) noexcept;
 };
 
 } // namespace detail
@@ -288,6 +296,9 @@ private:
     mutable detail::accept_request* accepting_ = nullptr;
 };
 
+inline bool detail::monitor_ops::owned(const monitor& one, std::uintptr_t me) noexcept {
+    return one.owned_by(me);
+}
 inline bool detail::monitor_ops::owned(const monitor_set& all, std::uintptr_t me) noexcept {
     std::size_t i = 0; // a set has at least one element
     do {

@@ -63,9 +63,16 @@ struct task_promise_base {
     static shared_future_awaiter<T> await_transform(const shared_future<T>& awaited) {
         return shared_future_awaiter<T>(awaited);
     }
+    // A sender, where sennit/execution.hpp is included.
+    template <class A>
+        requires(!sched::task_awaitable<A> && foreign_awaitable<A>)
+    static auto await_transform(A&& awaited) {
+        return foreign_await<std::remove_cvref_t<A>>::make(static_cast<A&&>(awaited));
+    }
     // Explains an await that the other overloads refuse.
     template <class A>
-        requires(!sched::task_awaitable<A> && !is_shared_future<std::remove_cvref_t<A>>)
+        requires(!sched::task_awaitable<A> && !is_shared_future<std::remove_cvref_t<A>> &&
+                 !foreign_awaitable<A>)
     static std::suspend_never await_transform(A&&) noexcept {
         static_assert(!is_any_future<std::remove_cvref_t<A>> || base::refused<A>,
                       "sennit: a task awaits a future as an rvalue, because the await takes its "

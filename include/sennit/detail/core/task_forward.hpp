@@ -21,5 +21,12 @@ template <class F, class... A>
 concept returns_task =
     std::is_invocable_v<F, A...> && is_task<std::remove_cvref_t<std::invoke_result_t<F, A...>>>;
 
+// The await of a type of another library. An optional header specialises it; `make(object)` then
+// returns a task that awaits the object.
+template <class A>
+struct foreign_await {};
+template <class A>
+concept foreign_awaitable = requires { &foreign_await<std::remove_cvref_t<A>>::make; };
+
 } // namespace detail
 } // namespace sennit

@@ -26,12 +26,12 @@
 
 #include "sennit/asio/context.hpp"
 #include "sennit/asio/detail/modern.hpp"
-#include "sennit/asio/detail/operation_end.hpp"
 #include "sennit/asio/executor.hpp"
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/inside_scope.hpp"
+#include "sennit/detail/core/operation_end.hpp"
 
 #include SENNIT_ASIO_HEADER(any_io_executor.hpp)
 #include SENNIT_ASIO_HEADER(async_result.hpp)
@@ -80,7 +80,7 @@ class operation_base {
 public:
     operation_base(const operation_base&) = delete;
 
-    detail::operation_end& end() noexcept { return end_; }
+    sched::operation_end& end() noexcept { return end_; }
     net::any_io_executor executor() const noexcept { return executor_; }
     net::cancellation_slot slot() noexcept { return signal_.slot(); }
     // The executor of the object; empty: it has none.
@@ -149,7 +149,7 @@ private:
         operation_base* of_;
     };
 
-    detail::operation_end end_;
+    sched::operation_end end_{"asio operation"};
     net::cancellation_signal signal_;
     net::any_io_executor of_object_;
     net::any_io_executor executor_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// operation_end: the end of one asynchronous operation, for the fiber, thread or task that waits
-// for it.
+// operation_end: the end of one asynchronous operation of another library, such as Asio or an
+// implementation of std::execution, for the fiber, thread or task that waits for it.
 //
 // It counts the parts of the operation that may still touch the waiter's frame: the completion
-// handler, and a request of cancellation that is on its way. The wait ends when none is left.
+// handler, and a request of cancellation that is on its way. The wait ends when no part is left.
 //
 // Which threads run this: the waiter; any thread that drops a part.
 // A drop releases the lock as its last access, or wakes a waiter that sleeps until then. So the
@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace sennit::asio::detail {
+namespace sennit::sched {
 
 class operation_end {
     struct awaited {
@@ -34,18 +34,17 @@ class operation_end {
         }
         [[gnu::noinline]] std::coroutine_handle<> suspend(std::coroutine_handle<> at,
                                                           std::int64_t deadline_ns) const {
-            return sched::task_wait::block(at, self->waiters_, self->lock_,
-                                           self->options(cancellable, deadline_ns));
+            return task_wait::block(at, self->waiters_, self->lock_,
+                                    self->options(cancellable, deadline_ns));
         }
         [[gnu::noinline]] bool end_suspension() const noexcept {
-            return sched::task_wait::unblock(self->waiters_, self->lock_) !=
-                   sched::wake_reason::cancelled;
+            return task_wait::unblock(self->waiters_, self->lock_) != wake_reason::cancelled;
         }
     };
 
 public:
-    // The completion handler is the first part.
-    operation_end() noexcept = default;
+    // The completion handler is the first part. Reports print `what`, a literal.
+    explicit operation_end(const char* what) noexcept : what_(what) {}
     operation_end(const operation_end&) = delete;
 
     void add_part() noexcept {
@@ -53,7 +52,7 @@ public:
         ++parts_;
     }
     void drop_part() noexcept {
-        sched::wake_ups woken; // Wakes after the lock is released.
+        wake_ups woken; // Wakes after the lock is released.
         std::lock_guard guard(lock_);
         if (--parts_ == 0) woken.take_all(waiters_);
     }
@@ -66,32 +65,29 @@ public:
             lock_.unlock();
             return true;
         }
-        return sched::block(waiters_, lock_, options(cancellable, sched::never)) !=
-               sched::wake_reason::cancelled;
+        return block(waiters_, lock_, options(cancellable, never)) != wake_reason::cancelled;
     }
 
     // Like wait, for a task.
-    class awaiter : public sched::list_wait<awaited> {
+    class awaiter : public list_wait<awaited> {
     public:
-        using sched::list_wait<awaited>::list_wait;
+        using list_wait<awaited>::list_wait;
         std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
-            return this->suspend_until(caller, sched::never);
+            return this->suspend_until(caller, never);
         }
         bool await_resume() { return this->end(); }
     };
     awaiter async_wait(bool cancellable) noexcept { return awaiter(awaited{this, cancellable}); }
 
 private:
-    sched::wait_options options(bool cancellable, std::int64_t deadline_ns) const noexcept {
-        return {.deadline_ns = deadline_ns,
-                .cancellable = cancellable,
-                .what = "asio operation",
-                .on = this};
+    wait_options options(bool cancellable, std::int64_t deadline_ns) const noexcept {
+        return {.deadline_ns = deadline_ns, .cancellable = cancellable, .what = what_, .on = this};
     }
 
+    const char* const what_;
     base::spin_lock lock_; // Guards the members below.
     unsigned parts_ = 1;
-    sched::wait_list waiters_;
+    wait_list waiters_;
 };
 
-} // namespace sennit::asio::detail
+} // namespace sennit::sched
