@@ -71,7 +71,7 @@ TEST(par_search_n, returns_first_run_of_the_length) {
 TEST(par_contains_subrange, agrees_with_search) {
     on_workers([] {
         const auto text = oracle::random_ints(3000, 4);
-        for (std::size_t length : {0, 1, 4, 20, 4000}) {
+        for (std::size_t length : {0u, 1u, 4u, 20u, 4000u}) {
             const auto word = oracle::random_ints(length, 4);
             EXPECT_EQ(par::contains_subrange(text, word),
                       length == 0 || !std::ranges::search(text, word).empty());

@@ -46,7 +46,7 @@ TEST(par_merge, stable_merge_cuts_second_run_by_upper_bound) {
 // Stretches of one range, around the length of the blocks that are copied as a whole.
 TEST(par_merge, stretches_of_any_length_are_merged) {
     on_workers([] {
-        for (std::size_t stretch : {1, 7, 15, 16, 17, 31, 33, 100, 1000}) {
+        for (std::size_t stretch : {1u, 7u, 15u, 16u, 17u, 31u, 33u, 100u, 1000u}) {
             std::vector<int> first;
             std::vector<int> second;
             for (std::size_t i = 0; i != 5000; ++i)

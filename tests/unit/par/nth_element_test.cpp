@@ -159,7 +159,7 @@ void throw_at_each_comparison(std::size_t n, std::size_t middle, const Make& mak
 }
 
 TEST(par_inplace_merge, elements_survive_an_exception_at_each_comparison) {
-    for (std::size_t middle : {20, 100, 150, 200, 280}) {
+    for (std::size_t middle : {20u, 100u, 150u, 200u, 280u}) {
         throw_at_each_comparison(300, middle, [](int number) { return number; });
         throw_at_each_comparison(300, middle, [](int number) { return std::to_string(number); });
     }
