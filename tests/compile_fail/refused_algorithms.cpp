@@ -13,9 +13,16 @@
 // expect-error: sennit: par::collect_reduce takes the options or nothing, a range, a key and
 // expect-error: sennit: par::for_each_index takes the options or nothing, two or three
 // expect-error: sennit: par::view takes the options or nothing, and a range with random
+// expect-error: sennit: par::partition_copy takes the options or nothing, the elements, two
+// expect-error: sennit: par::partial_sort_copy takes the options or nothing, the elements,
+// expect-error: sennit: par::search_n takes the options or nothing, a range or two
+// expect-error: sennit: par::rotate_copy takes the options or nothing, a range and an
+// expect-error: sennit: par::transform_inclusive_scan takes the options or nothing, the
+// expect-error: sennit: par::transform_exclusive_scan takes the options or nothing, the
 // Each refused call of a parallel algorithm says what the algorithm needs.
 #include "sennit/par.hpp"
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -54,5 +61,11 @@ void use(std::vector<int>& numbers, std::vector<bool>& flags, std::vector<std::s
     (void)par::collect_reduce(numbers, &std::string::size);
     par::for_each_index(par::index_extents<2>{3, 4}, odd);
     (void)par::view(3);
+    par::partition_copy(texts, texts, numbers, [](const std::string&) { return true; });
+    par::partial_sort_copy(items, items);
+    (void)par::search_n(numbers, 3, std::string());
+    par::rotate_copy(numbers, 3, numbers);
+    par::transform_inclusive_scan(numbers, items, std::plus<>(), odd);
+    par::transform_exclusive_scan(numbers, numbers, texts, std::plus<>(), odd);
 #endif
 }

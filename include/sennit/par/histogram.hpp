@@ -35,13 +35,25 @@ struct histogram_work {
         if (!counts) counts.emplace(buckets);
         own_copy<Key> bucket_of = key.call;
         std::size_t* const all = counts->data();
-        for (I at = advanced(first, from); from != to; ++from, (void)++at) {
-            const auto bucket = static_cast<std::size_t>(std::invoke(bucket_of, *at));
-            if (bucket >= buckets)
-                throw std::out_of_range("sennit: [SNT-315] an element of par::histogram belongs to "
-                                        "a bucket that does not exist; give more buckets");
-            ++all[bucket];
+        const std::size_t most = buckets; // a local copy, which the counts cannot change
+        I at = advanced(first, from);
+        const auto bucket = [&](const I& place) {
+            const auto found = static_cast<std::size_t>(std::invoke(bucket_of, *place));
+            if (found >= most) [[unlikely]]
+                refuse_bucket();
+            return found;
+        };
+        // The buckets of four elements are known before the first count changes.
+        for (; to - from >= 4; from += 4, (void)(at += 4)) {
+            const std::size_t found[] = {bucket(at), bucket(at + 1), bucket(at + 2),
+                                         bucket(at + 3)};
+            for (const std::size_t i : found) ++all[i];
         }
+        for (; from != to; ++from, (void)++at) ++all[bucket(at)];
+    }
+    [[noreturn, gnu::noinline, gnu::cold]] static void refuse_bucket() {
+        throw std::out_of_range("sennit: [SNT-315] an element of par::histogram belongs to a "
+                                "bucket that does not exist; give more buckets");
     }
     value_type join(value_type low, value_type high) const noexcept {
         for (std::size_t i = 0; i != low.size(); ++i) low[i] += high[i];

@@ -11,7 +11,7 @@
 // needs about 2 log2(n) comparisons to find its place in both ranges.
 #pragma once
 
-#include "sennit/par/detail/call_forms.hpp"
+#include "sennit/par/detail/branchless_merge.hpp"
 
 namespace sennit::par {
 
@@ -26,6 +26,12 @@ struct merge_work {
     };
     using value_type = no_value;
     static constexpr bool never_throws = false;
+    // Copies of the elements are compared, so that they can be selected without a branch.
+    static constexpr bool branchless =
+        cheap_to_exchange<I1> && cheap_to_exchange<I2> &&
+        std::same_as<std::iter_value_t<I1>, std::iter_value_t<I2>> &&
+        compares<Less, const std::iter_value_t<I1>*, const std::iter_value_t<I1>*, Proj2, Proj1> &&
+        std::indirectly_writable<O, const std::iter_value_t<I1>&>;
 
     I1 first1;
     std::size_t n1;
@@ -68,6 +74,22 @@ struct merge_work {
         own_copy<Less> compare = less.call;
         own_copy<Proj1> part1 = proj1.call;
         own_copy<Proj2> part2 = proj2.call;
+        if constexpr (branchless) {
+            while (alternates(n1, n2) && from != to && i != n1 && j != n2) {
+                const std::size_t steps = std::min({to - from, n1 - i, n2 - j});
+                const I1 begin1 = at1;
+                branchless_merge(
+                    at1, at2, to_at, steps,
+                    [&](const auto& x, const auto& y) -> bool {
+                        return std::invoke(compare, std::invoke(part2, y), std::invoke(part1, x));
+                    },
+                    [](const O& place, const auto& value) { *place = value; });
+                const auto taken1 = static_cast<std::size_t>(at1 - begin1);
+                i += taken1;
+                j += steps - taken1;
+                from += steps;
+            }
+        }
         for (; from != to && i != n1 && j != n2; ++from, (void)++to_at) {
             if (std::invoke(compare, std::invoke(part2, *at2), std::invoke(part1, *at1))) {
                 *to_at = *at2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// par::search, find_end, find_first_of: search a sequence, or one of several elements, in a range,
-// in parallel. They stop at the match.
+// par::search, contains_subrange, find_end, find_first_of: search a sequence, or one of several
+// elements, in a range, in parallel. They stop at the match.
 //
 //     auto where = sennit::par::search(text, word);
 //     auto last = sennit::par::find_end(text, word);
@@ -105,6 +105,15 @@ struct find_first_of_algorithm : search_algorithm {
     }
 };
 
+struct contains_subrange_algorithm : pairwise {
+    template <class I1, class I2, class F, class Proj1, class Proj2>
+    static bool run(const with& options, I1 first1, std::size_t n1, I2 first2, std::size_t n2, F& f,
+                    Proj1& proj1, Proj2& proj2) {
+        return n2 == 0 ||
+               !search_algorithm::run(options, first1, n1, first2, n2, f, proj1, proj2).empty();
+    }
+};
+
 } // namespace detail
 
 // search(range1, range2, pred = equal_to, proj1 = {}, proj2 = {}), search(first1, last1, first2,
@@ -124,5 +133,9 @@ inline constexpr detail::algorithm<
 inline constexpr detail::algorithm<
     detail::pair_calls<detail::find_first_of_algorithm, std::ranges::equal_to>>
     find_first_of{};
+// Like search, but returns whether there is such a part; true if range2 is empty.
+inline constexpr detail::algorithm<
+    detail::pair_calls<detail::contains_subrange_algorithm, std::ranges::equal_to>>
+    contains_subrange{};
 
 } // namespace sennit::par

@@ -43,6 +43,23 @@ TEST(par_merge, stable_merge_cuts_second_run_by_upper_bound) {
     });
 }
 
+// Stretches of one range, around the length of the blocks that are copied as a whole.
+TEST(par_merge, stretches_of_any_length_are_merged) {
+    on_workers([] {
+        for (std::size_t stretch : {1u, 7u, 15u, 16u, 17u, 31u, 33u, 100u, 1000u}) {
+            std::vector<int> first;
+            std::vector<int> second;
+            for (std::size_t i = 0; i != 5000; ++i)
+                (i / stretch % 2 == 0 ? first : second).push_back(static_cast<int>(i / 3));
+            std::vector<int> out(5000);
+            par::merge(first, second, out);
+            std::vector<int> expected(5000);
+            std::ranges::merge(first, second, expected.begin());
+            EXPECT_EQ(out, expected) << stretch;
+        }
+    });
+}
+
 TEST(par_merge, output_beyond_bound_stays_untouched) {
     on_workers([] {
         const auto first = sorted_keys(3000, 100, 1);

@@ -125,6 +125,67 @@ TEST(par_inplace_merge, exception_keeps_all_elements) {
     });
 }
 
+// One worker merges short runs: from the front, or from the back if the second run is the shorter
+// one, with and without branches.
+template <class Make>
+void throw_at_each_comparison(std::size_t n, std::size_t middle, const Make& make) {
+    std::vector<decltype(make(0))> values;
+    for (int number : oracle::random_ints(n, 1000)) values.push_back(make(number));
+    const auto place = static_cast<std::ptrdiff_t>(middle);
+    std::sort(values.begin(), values.begin() + place);
+    std::sort(values.begin() + place, values.end());
+    auto sorted = values;
+    std::ranges::sort(sorted);
+    for (std::size_t bad = 1;; ++bad) {
+        auto found = values;
+        std::size_t calls = 0;
+        bool thrown = false;
+        try {
+            par::inplace_merge(found, found.begin() + place, [&](const auto& a, const auto& b) {
+                if (++calls == bad) throw std::runtime_error("stop");
+                return a < b;
+            });
+        } catch (const std::runtime_error&) {
+            thrown = true;
+        }
+        if (!thrown) {
+            EXPECT_GT(bad, std::min(middle, n - middle));
+            EXPECT_EQ(found, sorted);
+            return;
+        }
+        std::ranges::sort(found);
+        ASSERT_EQ(found, sorted) << "comparison " << bad << " of a merge at " << middle;
+    }
+}
+
+TEST(par_inplace_merge, elements_survive_an_exception_at_each_comparison) {
+    for (std::size_t middle : {20u, 100u, 150u, 200u, 280u}) {
+        throw_at_each_comparison(300, middle, [](int number) { return number; });
+        throw_at_each_comparison(300, middle, [](int number) { return std::to_string(number); });
+    }
+}
+
+TEST(par_inplace_merge, elements_in_place_are_not_moved) {
+    struct counted {
+        explicit counted(int number) : value(number) {}
+        counted(counted&& other) noexcept : value(other.value), moves(other.moves + 1) {}
+        counted& operator=(counted&& other) noexcept {
+            value = other.value;
+            moves = other.moves + 1;
+            return *this;
+        }
+        int value;
+        int moves = 0;
+    };
+    std::vector<counted> values;
+    values.reserve(2000);
+    for (int i = 0; i != 1000; ++i) values.emplace_back(i);
+    for (int i = 0; i != 1000; ++i) values.emplace_back(995 + i);
+    par::inplace_merge(values, values.begin() + 1000, {}, &counted::value);
+    EXPECT_TRUE(std::ranges::is_sorted(values, {}, &counted::value));
+    EXPECT_LE(std::ranges::count_if(values, [](const counted& c) { return c.moves != 0; }), 10);
+}
+
 // Elements whose move may throw are merged without room.
 TEST(par_inplace_merge, elements_with_throwing_moves_are_merged) {
     struct careful {

@@ -55,10 +55,12 @@ public:
         return end - end % unit;
     }
 
-    // Records a chunk of `count` elements that has just ended.
-    void note_chunk(std::size_t count) noexcept {
+    // Records a chunk of `count` elements that has just ended, and whose worker waited for
+    // `idle_ns`.
+    void note_chunk(std::size_t count, std::int64_t idle_ns = 0) noexcept {
         const std::int64_t now = sched::now_ns();
-        const auto took = static_cast<std::size_t>(std::max<std::int64_t>(now - since_, 1));
+        const auto took =
+            static_cast<std::size_t>(std::max<std::int64_t>(now - since_ - idle_ns, 1));
         since_ = now;
         // For more than 10^15 elements the products wrap. Any size is then valid.
         const std::size_t in_target = count * target_ns / took;

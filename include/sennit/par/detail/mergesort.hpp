@@ -13,6 +13,7 @@
 #pragma once
 
 #include "sennit/detail/sys/spin_lock.hpp"
+#include "sennit/par/detail/branchless_merge.hpp"
 #include "sennit/par/detail/quicksort.hpp"
 #include "sennit/par/detail/room.hpp"
 
@@ -162,15 +163,28 @@ private:
     void merge_serially(failure& failed, From a, std::size_t na, From b, std::size_t nb,
                         To to) noexcept {
         try {
-            if constexpr (std::is_trivially_copyable_v<value> && sizeof(value) <= 16) {
+            if constexpr (cheap_to_exchange<From>) {
+                const From a_end = a + na;
+                const From b_end = b + nb;
+                struct rest { // counts what is left, also after an exception
+                    From& at;
+                    From end;
+                    std::size_t& left;
+                    void count() const { left = static_cast<std::size_t>(end - at); }
+                    ~rest() { count(); }
+                } rest_a{a, a_end, na}, rest_b{b, b_end, nb};
                 while (na != 0 && nb != 0) {
-                    const bool second = less_(*b, *a);
-                    From taken = second ? b : a;
-                    put_next<IntoRoom>(to, taken);
-                    b += second;
-                    nb -= second;
-                    a += !second;
-                    na -= !second;
+                    branchless_merge(
+                        a, b, to, std::min(na, nb),
+                        [this](const value& x, const value& y) { return less_(y, x); },
+                        [](To place, const value& element) {
+                            if constexpr (IntoRoom)
+                                std::construct_at(place, element);
+                            else
+                                *place = element;
+                        });
+                    rest_a.count();
+                    rest_b.count();
                 }
             } else {
                 while (na != 0 && nb != 0) {

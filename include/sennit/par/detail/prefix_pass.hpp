@@ -39,8 +39,10 @@
 #include "sennit/detail/sys/spin_lock.hpp"
 #include "sennit/par/detail/search_loop.hpp"
 
+#include <cstdint>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace sennit::par::detail {
 
@@ -99,7 +101,8 @@ private:
                          .max_grain = std::min(options.max_grain, Work::longest_chunk)}) {}
         std::optional<node> nodes[2];
         int turn = 0;
-        node* last = nullptr; // the node of the newest chunk
+        node* last = nullptr;     // the node of the newest chunk
+        std::int64_t idle_ns = 0; // waits for the prefix of the newest chunk
         typename Work::scratch_type scratch;
         chunk_sizer steps;
     };
@@ -135,7 +138,9 @@ private:
                 drop_rest();
                 break;
             }
-            mine.steps.note_chunk(end - first);
+            // A wait says nothing about the elements. If it counted, workers that run ahead would
+            // take ever shorter chunks, and wait longer.
+            mine.steps.note_chunk(end - first, std::exchange(mine.idle_ns, 0));
             sched::poll_steal_requests();
         }
         return result;
@@ -145,21 +150,37 @@ private:
         return which.has_successor;
     }
 
+    // The loops over the elements are separate functions, so that the protocol around them takes no
+    // registers from them.
+    using scratch = typename Work::scratch_type;
+    [[gnu::noinline]] static prefix_type contribute(const Work& work, std::size_t first,
+                                                    std::size_t end, scratch& own) {
+        return work.contribute(first, end, own);
+    }
+    [[gnu::noinline]] static void finish(const Work& work, std::size_t first, std::size_t end,
+                                         std::optional<prefix_type>&& prefix, scratch& own) {
+        work.finish(first, end, std::move(prefix), own);
+    }
+    [[gnu::noinline]] static prefix_type direct(const Work& work, std::size_t first,
+                                                std::size_t end,
+                                                std::optional<prefix_type>&& prefix) {
+        return work.direct(first, end, std::move(prefix));
+    }
+
     // Returns false if the chunk or one in front of it has failed.
     bool run_chunk(std::size_t first, std::size_t end, node* front, frame& own,
                    search_result& result, bool& waited) noexcept {
         node& mine = *own.last;
-        auto& scratch = own.scratch;
         bool front_is_read = front == nullptr;
         try {
             std::optional<prefix_type> contribution;
-            if (front && !arrives_soon(*front)) {
+            if (front && !arrives_soon(*front, own.idle_ns)) {
                 mine.contributes.store_rel(true); // Pairs with arrives_soon.
-                contribution.emplace(work_.contribute(first, end, scratch));
+                contribution.emplace(contribute(work_, first, end, own.scratch));
             }
             std::optional<prefix_type> prefix;
             if (front) {
-                const bool failed = wait_for(*front, waited);
+                const bool failed = wait_for(*front, waited, own.idle_ns);
                 if (!failed) prefix = front->prefix;
                 front->read.finish();
                 front_is_read = true;
@@ -175,9 +196,9 @@ private:
                     work_.combine(std::as_const(*prefix), std::move(*contribution)));
                 if (end == count_) end_ = mine.prefix;
                 mine.known.finish();
-                work_.finish(first, end, std::move(prefix), scratch);
+                finish(work_, first, end, std::move(prefix), own.scratch);
             } else {
-                mine.prefix.emplace(work_.direct(first, end, std::move(prefix)));
+                mine.prefix.emplace(direct(work_, first, end, std::move(prefix)));
                 if (end == count_) end_ = mine.prefix;
                 mine.known.finish();
             }
@@ -185,43 +206,49 @@ private:
         } catch (...) {
             result = {first, std::current_exception()};
             if (!front_is_read) {
-                (void)wait_for(*front, waited);
+                (void)wait_for(*front, waited, own.idle_ns);
                 front->read.finish();
             }
             if (!mine.known.finished()) mine.known.finish(true);
             return false;
         }
     }
-    // Looks for the prefix of a chunk for some time.
-    static bool look_for(const node& front, std::int64_t longest_ns) noexcept {
+    // Looks for the prefix of a chunk for some time, and adds that time to `idle_ns`.
+    static bool look_for(const node& front, std::int64_t longest_ns,
+                         std::int64_t& idle_ns) noexcept {
         const std::int64_t start = sched::now_ns();
-        do {
-            for (int i = 0; i < 16; ++i)
-                if (front.known.finished()) return true;
-        } while (sched::now_ns() - start < longest_ns);
-        return false;
+        for (;;) {
+            bool known = false;
+            for (int i = 0; i < 16 && !known; ++i) known = front.known.finished();
+            const std::int64_t looked_ns = sched::now_ns() - start;
+            if (!known && looked_ns < longest_ns) continue;
+            idle_ns += looked_ns;
+            return known;
+        }
     }
     // True if the prefix of a chunk is known, or becomes known while this worker looks. The chunk
     // in front began earlier. If it contributes only, its prefix is likely to arrive soon. Two
     // workers then alternate: one writes the output of its chunk directly, while the other one
     // contributes the next chunk. Otherwise each chunk would be read twice.
-    static bool arrives_soon(const node& front) noexcept {
+    static bool arrives_soon(const node& front, std::int64_t& idle_ns) noexcept {
         if (front.known.finished()) return true;
         // Pairs with run_chunk of the worker in front. An old value costs a contribution.
-        return front.contributes.load_acq() && look_for(front, 3'000);
+        return front.contributes.load_acq() && look_for(front, 3'000, idle_ns);
     }
     // Ten chunks of the usual length. A worker that was suspended continues late: its context waits
     // in the queue of the worker that woke it.
     static constexpr std::int64_t longest_look_ns = 100'000;
 
-    // Waits for the prefix of a chunk, and notes whether the worker was suspended. Returns true if
-    // the chunk has failed.
-    bool wait_for(node& front, bool& waited) noexcept {
-        if (!front.known.finished() && !look_for(front, longest_look_ns)) {
+    // Waits for the prefix of a chunk, and notes how long, and whether the worker was suspended.
+    // Returns true if the chunk has failed.
+    bool wait_for(node& front, bool& waited, std::int64_t& idle_ns) noexcept {
+        if (!front.known.finished() && !look_for(front, longest_look_ns, idle_ns)) {
             waited = true;
+            const std::int64_t start = sched::now_ns();
             suspended_.fetch_add(1);
             front.known.wait("the prefix of a chunk");
             suspended_.fetch_sub(1);
+            idle_ns += sched::now_ns() - start;
         }
         return front.known.failed();
     }

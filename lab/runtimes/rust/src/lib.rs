@@ -16,5 +16,6 @@ mod skynet;
 mod usage;
 mod uts;
 
-pub use program::main;
+pub use program::{main, main_with};
+pub use report::measured_in_place;
 pub use runtime::Runtime;

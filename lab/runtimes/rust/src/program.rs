@@ -23,7 +23,10 @@ fn measure<R: Runtime, W: Workload>(size: &str, threads: usize) -> Result<(), St
     measured(|| Ok(workload.run(&runtime)), workload.expected(), workload.tasks(), String::new)
 }
 
-fn run<R: Runtime>(arguments: &[String]) -> Result<(), String> {
+/// Runs a workload that only one runtime has; `None` if the name is not among them.
+pub type OwnWorkload = fn(&str, &str, usize) -> Option<Result<(), String>>;
+
+fn run<R: Runtime>(arguments: &[String], own: OwnWorkload) -> Result<(), String> {
     let [workload, size, threads] = arguments else {
         return Err("usage: WORKLOAD SIZE THREADS".into());
     };
@@ -31,6 +34,9 @@ fn run<R: Runtime>(arguments: &[String]) -> Result<(), String> {
         threads.parse().ok().filter(|count| (1..=R::MOST_THREADS).contains(count)).ok_or_else(
             || format!("threads must be a number from 1 to {}, not '{threads}'", R::MOST_THREADS),
         )?;
+    if let Some(result) = own(workload, size, count) {
+        return result;
+    }
     match workload.as_str() {
         "fib" => measure::<R, Fib>(size, count),
         "skynet" => measure::<R, Skynet>(size, count),
@@ -45,12 +51,17 @@ fn run<R: Runtime>(arguments: &[String]) -> Result<(), String> {
 
 /// The main function of a runtime's program.
 pub fn main<R: Runtime>() -> ExitCode {
+    main_with::<R>(|_, _, _| None)
+}
+
+/// The main function of a runtime's program that has workloads of its own.
+pub fn main_with<R: Runtime>(own: OwnWorkload) -> ExitCode {
     // Sets the size for the threads of all pools, including pools without such an option. std
     // reads the variable when the first thread starts.
     std::env::set_var("RUST_MIN_STACK", STACK.to_string());
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     // Some libraries let the entering thread take part, so this thread needs a stack of that size.
-    match std::thread::spawn(move || run::<R>(&arguments)).join() {
+    match std::thread::spawn(move || run::<R>(&arguments, own)).join() {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(text)) => {
             eprintln!("{text}");

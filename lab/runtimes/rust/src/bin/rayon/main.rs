@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! rayon: `join`.
+//! rayon: `join`, and parallel iterators and sorts.
+
+mod algorithms;
 
 use std::process::ExitCode;
 
 struct Rayon(rayon::ThreadPool);
 
+fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("rayon's pool starts")
+}
+
 impl lab::Runtime for Rayon {
     type Here<'a> = ();
 
     fn start(threads: usize) -> Rayon {
-        Rayon(
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .expect("rayon's pool starts"),
-        )
+        Rayon(pool(threads))
     }
 
     fn enter<T: Send>(&self, f: impl FnOnce(&mut ()) -> T + Send) -> T {
@@ -31,5 +32,7 @@ impl lab::Runtime for Rayon {
 }
 
 fn main() -> ExitCode {
-    lab::main::<Rayon>()
+    lab::main_with::<Rayon>(|workload, size, threads| {
+        algorithms::run(workload, size, || pool(threads))
+    })
 }
