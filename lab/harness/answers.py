@@ -15,7 +15,13 @@ PARTS = {
     "fan-in": 20,
     "ring-work": 64,
 }  # sizes are rounded up
-UTS_NODES = {"T1": 4130071, "T3": 4112897, "TT": 3987}  # T1, T3: published with UTS
+UTS_NODES = {  # all but TT: published with UTS
+    "T1": 4130071,
+    "T3": 4112897,
+    "T1L": 102181082,
+    "T3L": 111345631,
+    "TT": 3987,
+}
 
 NUMBERS_BELOW_SIZE = {  # their sum
     "skynet-channel",
@@ -24,6 +30,10 @@ NUMBERS_BELOW_SIZE = {  # their sum
     "channel-rendezvous",
     "channel-buffered",
     "select-two",
+    "mpmc",
+    "mpmc-unbuffered",
+    "mpmc-4",
+    "mpmc-4-unbuffered",
     "fiber-create-block",
     "pool-0",
     "pool-200ns",
@@ -180,12 +190,20 @@ def _wavefront(side: int) -> int:
     return side**2 * (GRAPH_ROUNDS + side - 1)
 
 
+def _metg(steps: int) -> int:
+    return 64 * steps
+
+
 COMPUTED = {
     "graph-chain": _chain,
     "graph-binary-tree": _binary_tree,
     "graph-binary-tree-1us": _binary_tree,
     "graph-wavefront": _wavefront,
     "graph-wavefront-1us": _wavefront,
+    "metg-trivial": _metg,
+    "metg-stencil": _metg,
+    "metg-fft": _metg,
+    "metg-random": _metg,
     "pipeline-linear": lambda n: sum((2 * i + 1) * (i + 1) for i in range(n)),
     "knapsack": _knapsack,
     "integrate": lambda n: n * n // 2 * (n * n // 2 + 1) // 1000,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! rayon: `join`.
 
+use lab::metg::Graph;
+use rayon::Scope;
 use std::process::ExitCode;
 
 struct Rayon(rayon::ThreadPool);
@@ -20,6 +22,20 @@ impl lab::Runtime for Rayon {
     fn enter<T: Send>(&self, f: impl FnOnce(&mut ()) -> T + Send) -> T {
         self.0.install(|| f(&mut ()))
     }
+
+    // excerpt metg
+    fn run_graph(&self, graph: &Graph) -> bool {
+        fn task<'a>(scope: &Scope<'a>, graph: &'a Graph, first: u32) {
+            graph.execute(first, |ready| scope.spawn(move |scope| task(scope, graph, ready)));
+        }
+        self.0.scope(|scope| {
+            for root in graph.roots() {
+                scope.spawn(move |scope| task(scope, graph, root));
+            }
+        });
+        true
+    }
+    // excerpt end
 
     fn both<A: Send, B: Send>(
         _: &mut (),

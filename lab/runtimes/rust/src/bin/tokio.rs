@@ -3,12 +3,16 @@
 //! sender waits for an answer to each message, as in Erlang's port. It has no condition variable:
 //! `Notify` wakes a waiting task, or the next task that waits.
 
+#[path = "tokio/beside.rs"]
+mod beside;
 #[path = "tokio/io.rs"]
 mod io;
 #[path = "tokio/scaling.rs"]
 mod scaling;
+#[path = "tokio/traffic.rs"]
+mod traffic;
 
-use lab::fibers::{main as program, nap, share, Fibers, Lateness};
+use lab::fibers::{each_side, main as program, nap, share, Fibers, Lateness};
 use std::future::{poll_fn, Future};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -23,6 +27,7 @@ use tokio::time::{sleep, timeout};
 struct Tokio {
     runtime: Runtime,
     late: Arc<Lock<Option<Lateness>>>, // of the last run of timer-lateness
+    told: Arc<Lock<String>>,           // the figures of the last run beside long tasks
 }
 
 fn node(above: mpsc::Sender<u64>, first: u64, leaves: u64) {
@@ -257,11 +262,12 @@ impl Fibers for Tokio {
         let mut builder = Builder::new_multi_thread();
         let runtime =
             builder.worker_threads(threads).enable_time().build().expect("tokio's threads start");
-        Tokio { runtime, late: Arc::default() }
+        Tokio { runtime, late: Arc::default(), told: Arc::default() }
     }
 
     fn run(&self, workload: &str, n: u64) -> Option<u64> {
         // The work runs in a task, because block_on runs its own future outside the workers.
+        let half = each_side(self.runtime.metrics().num_workers() as u64);
         let task = match workload {
             "skynet-channel" => self.runtime.spawn(skynet(n)),
             "fiber-yield" | "task-switch" => self.runtime.spawn(yields(n)),
@@ -286,6 +292,10 @@ impl Fibers for Tokio {
             "pool-200ns" => self.runtime.spawn(scaling::pool(n, 100)),
             "pool-1us" => self.runtime.spawn(scaling::pool(n, 500)),
             "pool-5us" => self.runtime.spawn(scaling::pool(n, 2500)),
+            "mpmc" => self.runtime.spawn(traffic::many_to_many(n, 128, half)),
+            "mpmc-4" => self.runtime.spawn(traffic::many_to_many(n, 128, 4)),
+            "beside-spawn" => self.runtime.spawn(beside::spawn_to_begin(n, self.told.clone())),
+            "beside-reply" => self.runtime.spawn(beside::request_to_reply(n, self.told.clone())),
             _ => return None,
         };
         Some(self.runtime.block_on(task).unwrap())
@@ -296,7 +306,8 @@ impl Fibers for Tokio {
     }
 
     fn extra(&self) -> String {
-        self.late.lock().unwrap().take().map_or(String::new(), Lateness::text)
+        let late = self.late.lock().unwrap().take().map_or(String::new(), Lateness::text);
+        late + &self.told.lock().unwrap()
     }
 }
 
