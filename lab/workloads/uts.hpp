@@ -80,10 +80,12 @@ struct uts {
     const uts_tree& tree;
     explicit uts(const std::string& size) : tree(uts_named(size)) {}
 
+    // excerpt uts
     [[gnu::noinline]] static std::int64_t node(const uts_tree& tree, const uts_node& at) {
         return 1 + R::template sum<0>(at.children(tree),
                                       [&](std::size_t i) { return node(tree, at.child(i)); });
     }
+    // excerpt end
     std::int64_t run() const { return node(tree, uts_node::root(tree.seed)); }
     std::int64_t expected() const { return tree.nodes; }
     std::int64_t tasks() const { return tree.nodes; }

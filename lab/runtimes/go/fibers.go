@@ -42,6 +42,8 @@ func together(count int64, body func(me int64)) {
 	}
 }
 
+// excerpt fiber-yield
+
 // fiberYield: two goroutines that yield to each other.
 func fiberYield(n int64) int64 {
 	half := func(share int64, done *int64) <-chan struct{} {
@@ -59,6 +61,9 @@ func fiberYield(n int64) int64 {
 	<-second
 	return a + b
 }
+// excerpt end
+
+// excerpt fiber-create
 
 // fiberCreate: goroutines that only count, created and waited for one after the other.
 func fiberCreate(n int64) int64 {
@@ -74,6 +79,9 @@ func fiberCreate(n int64) int64 {
 	}
 	return count
 }
+// excerpt end
+
+// excerpt crew
 
 // crewAtGate: n goroutines wait for a channel, which is closed when all of them wait. The answer is
 // the number of calls of wait that returned true.
@@ -98,6 +106,7 @@ func crewAtGate(n int64, wait func(gate <-chan struct{}) bool) int64 {
 	done.Wait()
 	return passed
 }
+// excerpt end
 
 // fibersBlocked: n goroutines are blocked at the same time.
 func fibersBlocked(n int64) int64 {
@@ -113,6 +122,8 @@ func nap(sleeper int64) time.Duration {
 	mixed := uint64(sleeper) * 0x9E3779B97F4A7C15
 	return time.Duration((mixed>>32)%100000) * time.Microsecond
 }
+
+// excerpt sleepers
 
 // sleepers: n goroutines, each of which sleeps for a time of its own.
 func sleepers(n int64) int64 {
@@ -130,3 +141,4 @@ func sleepers(n int64) int64 {
 	done.Wait()
 	return woken
 }
+// excerpt end

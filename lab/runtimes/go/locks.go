@@ -4,6 +4,8 @@ package main
 
 import "sync"
 
+// excerpt mutex
+
 // countLocked: goroutines that count to n together, with one lock around each step.
 func countLocked(goroutines, n int64) int64 {
 	var mutex sync.Mutex
@@ -27,10 +29,13 @@ func countLocked(goroutines, n int64) int64 {
 	done.Wait()
 	return count
 }
+// excerpt end
 
 func mutexFree(n int64) int64 { return countLocked(1, n) }
 
 func mutexContended(n int64) int64 { return countLocked(4, n) }
+
+// excerpt condition
 
 // condition: two goroutines take turns. Each waits for its own turn.
 func condition(n int64) int64 {
@@ -56,3 +61,4 @@ func condition(n int64) int64 {
 	<-second
 	return count
 }
+// excerpt end

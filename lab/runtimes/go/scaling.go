@@ -37,6 +37,8 @@ func newSkynetRendezvous(size string) (workload, error) {
 	return job, err
 }
 
+// excerpt pairs
+
 // pairs: 64 pairs of goroutines that exchange numbers, each pair over two channels of its own.
 func pairs(n int64) int64 {
 	const count = 64
@@ -74,6 +76,7 @@ func pairs(n int64) int64 {
 	}
 	return sum
 }
+// excerpt end
 
 // forEachProcessor starts a goroutine for each of GOMAXPROCS processors. A goroutine does its share
 // of n operations; the answer is the number of operations with the right effect.
@@ -93,6 +96,8 @@ func forEachProcessor(n int64, body func(share int64) int64) int64 {
 	}
 	return sum
 }
+
+// excerpt mutex-each
 
 // mutexEach: each goroutine locks and unlocks a mutex of its own.
 func mutexEach(n int64) int64 {
@@ -114,6 +119,9 @@ func mutexEach(n int64) int64 {
 		return right
 	})
 }
+// excerpt end
+
+// excerpt channel-each
 
 // channelEach: each goroutine sends to a channel of its own and receives from it.
 func channelEach(n int64) int64 {
@@ -129,6 +137,9 @@ func channelEach(n int64) int64 {
 		return right
 	})
 }
+// excerpt end
+
+// excerpt fiber-create-block
 
 // fiberCreateBlock: goroutines that each block once, made and waited for one after the other.
 func fiberCreateBlock(n int64) int64 {
@@ -147,6 +158,7 @@ func fiberCreateBlock(n int64) int64 {
 	}
 	return sum
 }
+// excerpt end
 
 // xorshift takes 2 ns a step at 3 GHz: six instructions, each of which waits for the one before it.
 // The state never becomes 0 unless it begins as 0.
@@ -165,6 +177,8 @@ func work(job int64, steps int) int64 {
 	}
 	return job
 }
+
+// excerpt pool
 
 // pool: eight goroutines take jobs from a channel and put results into another.
 func pool(n int64, steps int) int64 {
@@ -188,6 +202,7 @@ func pool(n int64, steps int) int64 {
 	}
 	return sum
 }
+// excerpt end
 
 func pooled(steps int) func(size string) (workload, error) {
 	return summed(func(n int64) int64 { return pool(n, steps) })

@@ -64,10 +64,13 @@ func (t *tree) children(s *state, height int) int {
 	return 0
 }
 
+// excerpt uts
+
 // search counts a node and the nodes below it.
 func (t *tree) search(s state, height int) int64 {
 	return 1 + sum(t.children(&s, height), func(i int) int64 { return t.search(s.child(i), height+1) })
 }
+// excerpt end
 
 func newUts(size string) (workload, error) {
 	t, known := trees[size]

@@ -20,6 +20,7 @@ struct with_tbb_graphs {
         : control(tbb::global_control::max_allowed_parallelism, threads),
           arena(static_cast<int>(threads)) {}
 
+    // excerpt graph
     template <class Body>
     struct graph {
         using message = tbb::flow::continue_msg;
@@ -59,6 +60,7 @@ struct with_tbb_graphs {
             });
         }
     };
+    // excerpt end
 
     template <class Source, class Change, class Sink>
     void pipeline(std::size_t limit, Source source, Change change, Sink sink) {

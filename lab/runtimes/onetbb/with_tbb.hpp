@@ -20,6 +20,7 @@ struct with_tbb {
     auto run(F f) {
         return arena.execute(f);
     }
+    // excerpt forks
     template <class F, class G>
     static auto both(F f, G g) {
         tbb::task_group group;
@@ -29,6 +30,7 @@ struct with_tbb {
         group.wait();
         return std::pair(a, b);
     }
+    // excerpt end
     template <class F, class... More>
     [[gnu::always_inline]] static void start(tbb::task_group& group, const F& f,
                                              const More&... more) {

@@ -12,7 +12,7 @@ struct with_openmp_graphs {
         omp_set_num_threads(static_cast<int>(threads));
     }
 
-    // excerpt metg
+    // excerpt graph
     template <class Body>
     struct graph {
         Body body;

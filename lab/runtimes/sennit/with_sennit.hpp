@@ -16,6 +16,7 @@ struct with_sennit {
         return runtime.run(f);
     }
     lab::scheduling_counts counts() const { return lab::counts_of(runtime.metrics()); }
+    // excerpt forks
     template <class F, class G>
     [[gnu::always_inline]] static auto both(F f, G g) {
         return sennit::fork_join(f, g);
@@ -28,4 +29,5 @@ struct with_sennit {
     [[gnu::always_inline]] static std::int64_t sum(std::size_t count, F f) {
         return sennit::fork_reduce(count, std::int64_t{0}, std::plus<>{}, f);
     }
+    // excerpt end
 };

@@ -53,11 +53,13 @@ impl Shape {
     }
 }
 
+// excerpt uts
 fn node<R: Runtime>(here: &mut R::Here<'_>, shape: &Shape, state: State, height: u32) -> i64 {
     1 + R::sum(here, 0, shape.children(&state, height), &|here: &mut R::Here<'_>, i| {
         node::<R>(here, shape, child(&state, i), height + 1)
     })
 }
+// excerpt end
 
 impl Workload for Uts {
     fn parse(size: &str) -> Option<Uts> {

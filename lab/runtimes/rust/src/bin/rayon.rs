@@ -37,6 +37,7 @@ impl lab::Runtime for Rayon {
     }
     // excerpt end
 
+    // excerpt forks
     fn both<A: Send, B: Send>(
         _: &mut (),
         f: impl FnOnce(&mut ()) -> A + Send,
@@ -44,6 +45,7 @@ impl lab::Runtime for Rayon {
     ) -> (A, B) {
         rayon::join(|| f(&mut ()), || g(&mut ()))
     }
+    // excerpt end
 }
 
 fn main() -> ExitCode {

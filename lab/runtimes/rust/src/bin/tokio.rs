@@ -30,6 +30,7 @@ struct Tokio {
     told: Arc<Lock<String>>,           // the figures of the last run beside long tasks
 }
 
+// excerpt skynet-channel
 fn node(above: mpsc::Sender<u64>, first: u64, leaves: u64) {
     spawn(async move {
         let sum = if leaves == 1 { first } else { children(first, leaves / 10).await };
@@ -48,6 +49,7 @@ async fn children(first: u64, part: u64) -> u64 {
     }
     sum
 }
+// excerpt end
 
 async fn skynet(leaves: u64) -> u64 {
     let (above, mut result) = mpsc::channel(1);
@@ -55,6 +57,7 @@ async fn skynet(leaves: u64) -> u64 {
     result.recv().await.expect("the root sends")
 }
 
+// excerpt fiber-yield
 async fn yields(n: u64) -> u64 {
     let half = |share: u64| -> JoinHandle<u64> {
         spawn(async move {
@@ -67,7 +70,9 @@ async fn yields(n: u64) -> u64 {
     let (a, b) = (half(n - n / 2), half(n / 2));
     a.await.unwrap() + b.await.unwrap()
 }
+// excerpt end
 
+// excerpt fiber-create
 async fn create(n: u64) -> u64 {
     let mut count = 0;
     for _ in 0..n {
@@ -75,7 +80,9 @@ async fn create(n: u64) -> u64 {
     }
     count
 }
+// excerpt end
 
+// excerpt channel-buffered
 async fn buffered(n: u64) -> u64 {
     let (to, mut from) = mpsc::channel(128);
     let sender = spawn(async move {
@@ -93,7 +100,9 @@ async fn buffered(n: u64) -> u64 {
     sender.await.unwrap();
     sums.await.unwrap()
 }
+// excerpt end
 
+// excerpt channel-rendezvous
 /// Sends numbers. The receiver takes each number before the next one is sent: it adds a permit for
 /// each number that it has taken.
 fn sender(numbers: std::ops::Range<u64>) -> (JoinHandle<()>, mpsc::Receiver<u64>, Arc<Semaphore>) {
@@ -122,7 +131,9 @@ async fn rendezvous(n: u64) -> u64 {
     sends.await.unwrap();
     sums.await.unwrap()
 }
+// excerpt end
 
+// excerpt select-two
 /// Does the work of `select!`: takes from the channel that is ready. It begins with either channel
 /// in turn, where `select!` would begin with a random one.
 async fn select_two(n: u64) -> u64 {
@@ -151,7 +162,9 @@ async fn select_two(n: u64) -> u64 {
     high.await.unwrap();
     consumer.await.unwrap()
 }
+// excerpt end
 
+// excerpt mutex
 async fn locked(fibers: u64, n: u64) -> u64 {
     let count = Arc::new(Mutex::new(0));
     let all: Vec<_> = (0..fibers)
@@ -170,7 +183,9 @@ async fn locked(fibers: u64, n: u64) -> u64 {
     let answer = *count.lock().await;
     answer
 }
+// excerpt end
 
+// excerpt condition
 async fn turns(n: u64) -> u64 {
     // The index of the task whose turn it is, and the number of turns so far.
     let shared = Arc::new((Mutex::new((0, 0)), [Notify::new(), Notify::new()]));
@@ -195,7 +210,9 @@ async fn turns(n: u64) -> u64 {
     let answer = shared.0.lock().await.1;
     answer
 }
+// excerpt end
 
+// excerpt sleepers
 async fn slept(n: u64) -> u64 {
     let all: Vec<_> = (0..n).map(|i| spawn(sleep(nap(i)))).collect();
     let mut woken = 0;
@@ -205,6 +222,7 @@ async fn slept(n: u64) -> u64 {
     }
     woken
 }
+// excerpt end
 
 async fn timer_lateness(n: u64, told: Arc<Lock<Option<Lateness>>>) -> u64 {
     let mut late = Lateness::default();
@@ -228,6 +246,7 @@ async fn timers_cancelled(n: u64) -> u64 {
     crew(n, move |gate| async move { timeout(limit, gate.acquire()).await.is_ok() }).await
 }
 
+// excerpt crew
 /// `n` tasks wait at one gate before it is closed, which wakes all of them with an error. Returns
 /// the number of calls of `wait` that returned true.
 async fn crew<F: Future<Output = bool> + Send>(
@@ -256,6 +275,7 @@ async fn crew<F: Future<Output = bool> + Send>(
     }
     counts.1.load(Relaxed)
 }
+// excerpt end
 
 impl Fibers for Tokio {
     fn start(threads: usize) -> Tokio {
