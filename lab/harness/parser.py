@@ -195,6 +195,16 @@ def _publish(parser: Parser) -> None:
     parser.add_argument("--root", default=str(ROOT), help=argparse.SUPPRESS)
 
 
+def _track(parser: Parser) -> None:
+    parser.add_argument(
+        "folder",
+        metavar="FOLDER",
+        nargs="?",
+        help="the results of one `./sennit bench` (default: show the newest changes again)",
+    )
+    parser.add_argument("--root", default=str(ROOT), help=argparse.SUPPRESS)
+
+
 def _pages(parser: Parser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="write nothing; fail if a page is out of date"
@@ -320,6 +330,13 @@ BENCH_ACTIONS: dict[str, Verb] = {
         "  ./sennit bench seed-tables --measure build/seeds",
     ),
     "publish": ("make docs/results and the README's figures from results", _publish),
+    "track": (
+        "append a run to docs/results/history.jsonl, and show what changed",
+        _track,
+        "Appends the rows of Sennit to the history, and compares them with the run before on the\n"
+        "same kind of machine: as many CPUs of the same name.",
+        "  ./sennit bench --out build/results/today && ./sennit bench track build/results/today",
+    ),
     "pages": (
         "write a page for each workload, docs/benchmarks",
         _pages,

@@ -18,6 +18,7 @@ from .bench import Cell
 from .catalogue import FAMILIES, FLOORS, RUNTIMES, WORKLOADS, UsageError
 from .document import FORMAT, load, restore, write_whole
 from .excerpts import Excerpt, excerpt
+from .figures import compared, main_figure, medians
 from .figures import text as figure_text
 from .guards import tables
 from .marks import marked, version
@@ -125,25 +126,8 @@ def result_sets(docs: Path) -> list[ResultSet]:
     return sorted(found, key=lambda one: str(one.about.get("date", "")), reverse=True)
 
 
-def main_figure(workload: str) -> str | None:
-    """The figure by which the rows of a workload are compared; None for its time."""
-    figures = WORKLOADS[workload].figures
-    return figures[0] if figures else None
-
-
-def _by_block(cell: Cell, figure: str | None) -> dict[object, float]:
-    if figure is None:
-        return cell.by_block()
-    return {
-        sample["block"]: sample["figures"][figure]
-        for sample in cell.samples
-        if figure in sample.get("figures", ())
-    }
-
-
-def _middle(cell: Cell, figure: str | None) -> float:
-    values = list(_by_block(cell, figure).values())
-    return median(values) if values else float("inf")
+def _middle(cell: Cell) -> float:
+    return median(compared(cell).values()) if compared(cell) else float("inf")
 
 
 def _short(text: str | None) -> str:
@@ -158,16 +142,16 @@ def rows_of(cells: Sequence[Cell], about: dict) -> list[list[str]]:
     head = ["runtime", "version", "workers", "runs", "s", "95 % interval, or range"]
     head += [*more, "ns a task"] if not more else [*more]
     rows = [[*head, "CPU s", "MiB"]]
-    for cell in sorted(cells, key=lambda one: _middle(one, figure)):
+    for cell in sorted(cells, key=_middle):
         seconds = median(cell.seconds())
         if figure is None:
             interval = spread(cell.seconds(), median_interval(cell.seconds()))
             further = [f"{seconds / median(one['tasks'] for one in cell.samples) * 1e9:.4g}"]
         else:
-            values = list(_by_block(cell, figure).values())
+            values = list(compared(cell).values())
             interval = spread(values, median_interval(values)) if values else ""
-            middles = (_middle(cell, name) for name in more)
-            further = [figure_text(one) if one < float("inf") else "–" for one in middles]
+            middles = medians(cell)
+            further = [figure_text(middles[one]) if one in middles else "–" for one in more]
         rows.append(
             [
                 cell.title_of_runtime,
@@ -197,14 +181,13 @@ class Verdict:
 
 def verdict(cells: Sequence[Cell]) -> Verdict | None:
     """The best row of Sennit against the best row of a peer; None if a side has no row."""
-    figure = main_figure(cells[0].workload)
     ours = [cell for cell in cells if cell.kind.ours]
     peers = [cell for cell in cells if not cell.kind.ours and cell.runtime not in FLOORS]
     if not ours or not peers:
         return None
-    best = min(ours, key=lambda cell: _middle(cell, figure))
-    peer = min(peers, key=lambda cell: _middle(cell, figure))
-    found = compare(_by_block(best, figure), _by_block(peer, figure))
+    best = min(ours, key=_middle)
+    peer = min(peers, key=_middle)
+    found = compare(compared(best), compared(peer))
     return Verdict(best, peer, found) if found else None
 
 
@@ -327,11 +310,7 @@ class Pages:
             for name in workloads:
                 newest = next(parts(name, self.sets), None)
                 found = verdict(newest.cells) if newest else None
-                best = (
-                    min(newest.cells, key=lambda cell: _middle(cell, main_figure(name)))
-                    if newest
-                    else None
-                )
+                best = min(newest.cells, key=_middle) if newest else None
                 shows = dict(self.described.get(name, ()))
                 text = shows.get("it shows") or next(iter(shows.values()), "")
                 rows.append(

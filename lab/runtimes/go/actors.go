@@ -56,6 +56,7 @@ func ringNode(number int64, inbox <-chan token, next chan<- token, stopped chan<
 		}
 	}
 }
+
 // excerpt end
 
 // ring sends tokens around 503 actors, from evenly spread actors. It returns the sum of the numbers
@@ -125,6 +126,7 @@ func player(inbox chan ball, counts chan<- int64) {
 	}
 	counts <- sent
 }
+
 // excerpt end
 
 func pingPong(n int64) int64 {
@@ -168,6 +170,7 @@ func mayfly(inbox <-chan int64, last int64, done chan<- int64) {
 	go mayfly(next, last, done)
 	next <- number + 1
 }
+
 // excerpt end
 
 func spawnStorm(n int64) int64 {

@@ -38,6 +38,7 @@ func produce(to chan<- int64, first, end int64) <-chan struct{} {
 		}
 	})
 }
+
 // excerpt end
 
 func channelRendezvous(n int64) int64 { return sendAndAdd(make(chan int64), n) }
@@ -69,6 +70,7 @@ func selectTwo(n int64) int64 {
 	<-consumer
 	return sum
 }
+
 // excerpt end
 
 // excerpt skynet-channel
@@ -90,6 +92,7 @@ func skynetNode(above chan<- int64, first, leaves int64) {
 	}
 	above <- sum
 }
+
 // excerpt end
 
 func newSkynetChannel(size string) (workload, error) {

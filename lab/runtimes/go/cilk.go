@@ -55,6 +55,7 @@ func integrate(x1, y1, x2, y2, area float64) float64 {
 		func() float64 { return integrate(x, y, x2, y2, right) })
 	return a + b
 }
+
 // excerpt end
 
 func newIntegrate(size string) (workload, error) {
@@ -103,6 +104,7 @@ func knapsack(items []knapsackItem, room, value int32) int32 {
 	}
 	return result
 }
+
 // excerpt end
 
 // knapsackItems returns the items, the densest first and of equal ones the lightest, and the room.

@@ -11,6 +11,7 @@ func fib(n int) int64 {
 	}
 	return both(func() int64 { return fib(n - 1) }, func() int64 { return fib(n - 2) })
 }
+
 // excerpt end
 
 func newFib(size string) (workload, error) {

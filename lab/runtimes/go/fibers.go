@@ -61,6 +61,7 @@ func fiberYield(n int64) int64 {
 	<-second
 	return a + b
 }
+
 // excerpt end
 
 // excerpt fiber-create
@@ -79,6 +80,7 @@ func fiberCreate(n int64) int64 {
 	}
 	return count
 }
+
 // excerpt end
 
 // excerpt crew
@@ -106,6 +108,7 @@ func crewAtGate(n int64, wait func(gate <-chan struct{}) bool) int64 {
 	done.Wait()
 	return passed
 }
+
 // excerpt end
 
 // fibersBlocked: n goroutines are blocked at the same time.
@@ -141,4 +144,5 @@ func sleepers(n int64) int64 {
 	done.Wait()
 	return woken
 }
+
 // excerpt end

@@ -19,6 +19,7 @@ func both(f, g func() int64) int64 {
 	done.Wait()
 	return a + b
 }
+
 // excerpt end
 
 // pair returns the results of f, which runs in a goroutine of its own, and of g.

@@ -29,6 +29,7 @@ func countLocked(goroutines, n int64) int64 {
 	done.Wait()
 	return count
 }
+
 // excerpt end
 
 func mutexFree(n int64) int64 { return countLocked(1, n) }
@@ -61,4 +62,5 @@ func condition(n int64) int64 {
 	<-second
 	return count
 }
+
 // excerpt end

@@ -46,6 +46,7 @@ func queens(n, column int, b board) int64 {
 		return queens(n, column+1, next)
 	})
 }
+
 // excerpt end
 
 func newQueens(size string) (workload, error) {

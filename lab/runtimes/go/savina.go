@@ -30,6 +30,7 @@ func savinaFib(n int64, above chan<- int64) {
 	go savinaFib(n-2, values)
 	above <- <-values + <-values
 }
+
 // excerpt end
 
 // visit is a message from a creature to the mall, or from the mall to another creature. The other

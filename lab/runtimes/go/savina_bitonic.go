@@ -34,6 +34,7 @@ func bitonicStage(block, distance int64, from <-chan int64, to chan<- int64) {
 	}
 	close(to)
 }
+
 // excerpt end
 
 func bitonicSort(n int64) int64 {

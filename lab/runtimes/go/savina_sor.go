@@ -93,6 +93,7 @@ func sorCell(n, at int, value float64, all []chan sideValue, results chan<- int6
 	}
 	results <- sum
 }
+
 // excerpt end
 
 func sor(n int) int64 {

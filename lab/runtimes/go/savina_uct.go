@@ -70,6 +70,7 @@ func (at uctNode) run(begin <-chan struct{}, above chan<- int64) {
 	}
 	above <- sum
 }
+
 // excerpt end
 
 func newUct(size string) (workload, error) {

@@ -76,6 +76,7 @@ func pairs(n int64) int64 {
 	}
 	return sum
 }
+
 // excerpt end
 
 // forEachProcessor starts a goroutine for each of GOMAXPROCS processors. A goroutine does its share
@@ -119,6 +120,7 @@ func mutexEach(n int64) int64 {
 		return right
 	})
 }
+
 // excerpt end
 
 // excerpt channel-each
@@ -137,6 +139,7 @@ func channelEach(n int64) int64 {
 		return right
 	})
 }
+
 // excerpt end
 
 // excerpt fiber-create-block
@@ -158,6 +161,7 @@ func fiberCreateBlock(n int64) int64 {
 	}
 	return sum
 }
+
 // excerpt end
 
 // xorshift takes 2 ns a step at 3 GHz: six instructions, each of which waits for the one before it.
@@ -202,6 +206,7 @@ func pool(n int64, steps int) int64 {
 	}
 	return sum
 }
+
 // excerpt end
 
 func pooled(steps int) func(size string) (workload, error) {

@@ -13,6 +13,7 @@ func skynet(first, leaves int64) int64 {
 	part := leaves / 10
 	return sum(10, func(i int) int64 { return skynet(first+int64(i)*part, part) })
 }
+
 // excerpt end
 
 func newSkynet(size string) (workload, error) {

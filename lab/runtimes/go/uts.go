@@ -70,6 +70,7 @@ func (t *tree) children(s *state, height int) int {
 func (t *tree) search(s state, height int) int64 {
 	return 1 + sum(t.children(&s, height), func(i int) int64 { return t.search(s.child(i), height+1) })
 }
+
 // excerpt end
 
 func newUts(size string) (workload, error) {
