@@ -4,6 +4,7 @@
 // then sends itself a message to continue, as Sennit's sender does.
 #include "actors/sizes.hpp"
 #include "savina.hpp"
+#include "savina_banks.hpp"
 #include "servants.hpp"
 #include "with_caf.hpp"
 
@@ -279,6 +280,10 @@ struct actors {
         if (name == "savina-fib") return measure<with_caf>(lab::savina_fib(size), threads);
         if (name == "savina-chameneos")
             return measure<with_caf>(lab::savina_chameneos(size), threads);
+        if (name == "savina-filterbank")
+            return measure<with_caf>(lab::savina_filterbank(size), threads);
+        if (name == "savina-astar") return measure<with_caf>(lab::savina_astar(size), threads);
+        if (name == "savina-facloc") return measure<with_caf>(lab::savina_facloc(size), threads);
         return std::nullopt;
     }
 };

@@ -88,6 +88,9 @@ var workloads = map[string]func(size string) (workload, error){
 	"savina-uct":         newUct,
 	"savina-bitonicsort": newBitonicSort,
 	"savina-piprecision": newPiPrecision,
+	"savina-filterbank":  newFilterBank,
+	"savina-astar":       newAstar,
+	"savina-facloc":      counted(facilities),
 }
 
 func number(what, text string, low, high int) (int, error) {
