@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Excerpts of the lab's sources. A source marks the lines of an excerpt with comments of their own:
 
-    // excerpt NAME
-    // excerpt end
+// excerpt NAME
+// excerpt end
 """
 
 import re

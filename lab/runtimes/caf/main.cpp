@@ -5,6 +5,7 @@
 #include "actors/sizes.hpp"
 #include "savina.hpp"
 #include "savina_banks.hpp"
+#include "savina_more.hpp"
 #include "servants.hpp"
 #include "with_caf.hpp"
 
@@ -280,6 +281,12 @@ struct actors {
         if (name == "savina-fib") return measure<with_caf>(lab::savina_fib(size), threads);
         if (name == "savina-chameneos")
             return measure<with_caf>(lab::savina_chameneos(size), threads);
+        if (name == "savina-piprecision")
+            return measure<with_caf>(lab::savina_piprecision(size), threads);
+        if (name == "savina-sor") return measure<with_caf>(lab::savina_sor(size), threads);
+        if (name == "savina-uct") return measure<with_caf>(lab::savina_uct(size), threads);
+        if (name == "savina-bitonicsort")
+            return measure<with_caf>(lab::savina_bitonicsort(size), threads);
         if (name == "savina-filterbank")
             return measure<with_caf>(lab::savina_filterbank(size), threads);
         if (name == "savina-astar") return measure<with_caf>(lab::savina_astar(size), threads);

@@ -20,7 +20,7 @@ workload("savina-astar", N) ->
     Count = reached_serially(grid(N), [0], #{0 => true}),
     {fun() -> search(N) end, Count, Count};
 workload("savina-facloc", N) -> {fun() -> facilities(N) end, N, N};
-workload(_, _) -> none.
+workload(Name, N) -> lab_savina_more:workload(Name, N).
 
 next(Value) -> (Value * 1309 + 13849) band 16#FFFF.
 

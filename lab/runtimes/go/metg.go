@@ -165,14 +165,14 @@ func (g *metgGraph) sweep(step float64) (metgUs float64, right int64) {
 		}
 		granularity := seconds * float64(runtime.GOMAXPROCS(0)) / tasks
 		efficiency := float64(k) * step / granularity
-		if efficiency < 0.5 && lastGranularity == 0 {
-			return 0, -1 // even the longest tasks are too short
-		}
-		if efficiency < 0.5 {
+		if efficiency < 0.5 && lastGranularity != 0 {
 			share := (lastEfficiency - 0.5) / (lastEfficiency - efficiency)
 			return 1e6 * lastGranularity * math.Pow(granularity/lastGranularity, share), right
 		}
 		metgUs = 1e6 * granularity
+		if efficiency < 0.5 {
+			break // even the longest tasks are too short
+		}
 		lastGranularity, lastEfficiency = granularity, efficiency
 	}
 	return metgUs, right

@@ -131,14 +131,15 @@ struct metg {
             state.steps_of_task = k;
             const double granularity = seconds_of_run(all_right) * workers / double(tasks());
             const double efficiency = double(k) * step / granularity;
-            if (efficiency < 0.5 && last_granularity == 0)
-                throw std::runtime_error("the efficiency is below 50 % with the longest tasks");
-            if (efficiency < 0.5) {
+            if (efficiency < 0.5 && last_granularity != 0) {
                 const double share = (last_efficiency - 0.5) / (last_efficiency - efficiency);
                 metg_us = 1e6 * last_granularity * std::pow(granularity / last_granularity, share);
                 break;
             }
-            metg_us = 1e6 * granularity; // if no task is short enough: an upper bound
+            // An upper bound, if no task is short enough. A lower bound, if no task is long enough,
+            // as on a machine that other programs use.
+            metg_us = 1e6 * granularity;
+            if (efficiency < 0.5) break;
             last_granularity = granularity;
             last_efficiency = efficiency;
         }

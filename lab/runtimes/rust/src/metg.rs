@@ -131,7 +131,7 @@ impl Graph {
 
     /// Returns the number of tasks that were right in all runs, and METG(50 %) in microseconds.
     /// `run_once` runs all tasks of the graph.
-    pub fn sweep(&self, workers: usize, step: f64, run_once: impl Fn()) -> Option<(u64, f64)> {
+    pub fn sweep(&self, workers: usize, step: f64, run_once: impl Fn()) -> (u64, f64) {
         let mut right = self.tasks();
         let mut last: Option<(f64, f64)> = None; // granularity, efficiency
         let mut k = MOST;
@@ -148,14 +148,16 @@ impl Graph {
             let granularity = seconds * workers as f64 / self.tasks() as f64;
             let efficiency = k as f64 * step / granularity;
             if efficiency < 0.5 {
-                let (before, better) = last?; // or even the longest tasks are too short
+                let Some((before, better)) = last else {
+                    return (right, 1e6 * granularity); // even the longest tasks are too short
+                };
                 let share = (better - 0.5) / (better - efficiency);
-                return Some((right, 1e6 * before * (granularity / before).powf(share)));
+                return (right, 1e6 * before * (granularity / before).powf(share));
             }
             last = Some((granularity, efficiency));
             k /= 2;
         }
-        last.map(|(granularity, _)| (right, 1e6 * granularity))
+        (right, last.map_or(0.0, |(granularity, _)| 1e6 * granularity))
     }
 }
 
