@@ -87,6 +87,7 @@ struct uts {
     }
     // excerpt end
     std::int64_t run() const { return node(tree, uts_node::root(tree.seed)); }
+    bool recurses_deeply() const { return tree.nodes > 10'000'000 && !tree.geometric; }
     std::int64_t expected() const { return tree.nodes; }
     std::int64_t tasks() const { return tree.nodes; }
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "counters.hpp"
-#include "runtime_base.hpp"
+#include "program.hpp"
 
 #include <sennit/sennit.hpp>
 
@@ -11,6 +11,8 @@
 struct with_sennit {
     sennit::runtime runtime;
     explicit with_sennit(unsigned threads) : runtime({.workers = threads}) {}
+    with_sennit(unsigned threads, lab::deep_recursion)
+        : runtime({.workers = threads, .stack_size = lab::deep_stack}) {}
     template <class F>
     auto run(F f) {
         return runtime.run(f);
