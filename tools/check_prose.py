@@ -36,7 +36,7 @@ BUDGETS = {"who": 0.5, "what": 0.3, "actor": 0.5, "same": 0, "p90": 30, "long": 
 DENSITIES = ("who", "what", "actor")
 COLUMNS = 100
 # Measured data and vendored trees; nothing that a person writes.
-DATA = re.compile(r"^docs/results/.*\.(json|csv|svg)$|\.(svg|csv)$|^LICENSE$|package-lock|\.sum$")
+DATA = re.compile(r"^docs/results/.*\.(jsonl?|csv|svg)$|\.(svg|csv)$|^LICENSE$|package-lock|\.sum$")
 
 # --- the rules ------------------------------------------------------------------------------------
 

@@ -15,7 +15,13 @@ PARTS = {
     "fan-in": 20,
     "ring-work": 64,
 }  # sizes are rounded up
-UTS_NODES = {"T1": 4130071, "T3": 4112897, "TT": 3987}  # T1, T3: published with UTS
+UTS_NODES = {  # all but TT: published with UTS
+    "T1": 4130071,
+    "T3": 4112897,
+    "T1L": 102181082,
+    "T3L": 111345631,
+    "TT": 3987,
+}
 
 NUMBERS_BELOW_SIZE = {  # their sum
     "skynet-channel",
@@ -24,6 +30,10 @@ NUMBERS_BELOW_SIZE = {  # their sum
     "channel-rendezvous",
     "channel-buffered",
     "select-two",
+    "mpmc",
+    "mpmc-unbuffered",
+    "mpmc-4",
+    "mpmc-4-unbuffered",
     "fiber-create-block",
     "pool-0",
     "pool-200ns",
@@ -165,6 +175,56 @@ def _unbalanced_tree(size: int) -> int:
     return total
 
 
+def _filtered(coefficients: list[int], values: list[int]) -> Iterator[int]:
+    """The scalar products of the coefficients and as many of the newest values, which lie in a
+    ring. Each product follows from the one before it.
+    """
+    size = len(coefficients)
+    ring, total = [0] * size, 0
+    for k, value in enumerate(values):
+        total += (value - ring[k % size]) * coefficients[size - 1 - k % size]
+        ring[k % size] = value
+        if k >= size - 1:
+            yield total
+
+
+def _filter_bank(n: int) -> int:
+    columns, answer = 1024, 0
+    delayed = [0] * (columns - 1) + [k % 1000 for k in range(n)]
+    for c in range(8):
+        first = [(i * c + 2 * i + c) % 16 + 1 for i in range(columns)]
+        second = [(i * c + c * c + i + c) % 16 + 1 for i in range(columns)]
+        inner = _filtered(first, delayed[:n])
+        sampled = [value if k % columns == 0 else 0 for k, value in enumerate(inner)]
+        outputs = _filtered(second, ([0] * (columns - 1) + sampled)[: len(sampled)])
+        answer += sum(value * (k % 7 + 1) for k, value in enumerate(outputs))
+    return answer
+
+
+def _reached(n: int) -> int:
+    """The number of nodes of a grid that a search from its corner reaches."""
+    numbers, edges = _savina_random(n), []
+    for node in range(n**3):
+        at = node // (n * n), node // n % n, node % n
+        mine: list[int] = []
+        for corner in range(1, 7):
+            drawn = next(numbers) >> 8 & 1
+            if drawn or corner == 6 and not mine:
+                other = 0
+                for axis in range(3):
+                    other = other * n + min(n - 1, at[axis] + (corner >> (2 - axis) & 1))
+                if other != node and other not in mine:
+                    mine.append(other)
+        edges.append(mine)
+    found, left = {0}, [0]
+    while left:
+        for node in edges[left.pop()]:
+            if node not in found:
+                found.add(node)
+                left.append(node)
+    return len(found)
+
+
 GRAPH_ROUNDS = 10  # workloads/graph/shapes.hpp
 
 
@@ -180,12 +240,20 @@ def _wavefront(side: int) -> int:
     return side**2 * (GRAPH_ROUNDS + side - 1)
 
 
+def _metg(steps: int) -> int:
+    return 64 * steps
+
+
 COMPUTED = {
     "graph-chain": _chain,
     "graph-binary-tree": _binary_tree,
     "graph-binary-tree-1us": _binary_tree,
     "graph-wavefront": _wavefront,
     "graph-wavefront-1us": _wavefront,
+    "metg-trivial": _metg,
+    "metg-stencil": _metg,
+    "metg-fft": _metg,
+    "metg-random": _metg,
     "pipeline-linear": lambda n: sum((2 * i + 1) * (i + 1) for i in range(n)),
     "knapsack": _knapsack,
     "integrate": lambda n: n * n // 2 * (n * n // 2 + 1) // 1000,
@@ -193,6 +261,8 @@ COMPUTED = {
     "savina-list": _length_of_list,
     "savina-logistic": _logistic,
     "savina-sieve": _primes_below,
+    "savina-filterbank": _filter_bank,
+    "savina-astar": _reached,
     "savina-piprecision": _decimals_of_pi,
     "savina-uct": _unbalanced_tree,
     "savina-sor": _over_relaxation,

@@ -19,6 +19,8 @@ from . import (
     scaling,
     seed_measure,
     sweep_page,
+    track,
+    workload_pages,
 )
 from .bench import (
     CELL_BUDGET,
@@ -178,6 +180,8 @@ ACTIONS: dict[str | None, tuple[Callable[[Namespace], None], Callable[[Namespace
     "page": (page.open_files, page.act),
     "seed-tables": (seed_measure.open_files, seed_measure.act),
     "publish": (publish.open_files, publish.act),
+    "track": (track.open_files, track.act),
+    "pages": (workload_pages.open_files, workload_pages.act),
     "pack": (lambda _: None, pack.act),
     "sweep-page": (sweep_page.open_files, sweep_page.act),
     "overhead": (lambda _: None, overhead.act),

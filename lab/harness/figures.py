@@ -5,8 +5,27 @@ from collections.abc import Sequence
 from statistics import median
 
 from .bench import Cell
+from .catalogue import WORKLOADS
 
 HEAD = ("runtime", "samples", "seconds")
+
+
+def main_figure(workload: str) -> str | None:
+    """The figure by which the rows of a workload are compared; None for its time."""
+    known = WORKLOADS.get(workload)
+    return known.figures[0] if known and known.figures else None
+
+
+def compared(cell: Cell) -> dict[object, float]:
+    """block -> the value by which the cell is compared: its main figure, or seconds."""
+    figure = main_figure(cell.workload)
+    if figure is None:
+        return cell.by_block()
+    return {
+        sample.get("block", number): sample["figures"][figure]
+        for number, sample in enumerate(cell.samples)
+        if figure in sample.get("figures", ())
+    }
 
 
 def medians(cell: Cell) -> dict[str, float]:

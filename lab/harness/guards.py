@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from .marks import cpus, gap, gaps, marks, uses_one_cpu, version
+from .catalogue import RUNTIMES
 from .options import FEWEST
 from .bench import Cell
 from .table import Results, four_digits, standing
@@ -183,6 +184,22 @@ def stale_gaps(results: Results, about: dict) -> Iterator[str]:
                 yield f"lab/gaps.toml: {runtime} has a version, or no figure"
 
 
+def of_workloads(name: str, page: str) -> Iterator[str]:
+    """Rows of a page of a workload that hide how few runs they have, or that the version of their
+    runtime is not known."""
+    titles = {one.title: one.name for one in RUNTIMES.values()}
+    for head, *rows in tables(page):
+        if not {"runtime", "version", "runs", "s"} <= set(head):
+            continue
+        for texts in rows:
+            row = dict(zip(head, texts))
+            if int(row["runs"]) < FEWEST and f"n={row['runs']}" not in row["s"]:
+                yield f"{name}: {row['runtime']}: '{row['s']}' has {row['runs']} runs, and no mark"
+            runtime = titles.get(row["runtime"])
+            if row["version"] == "–" and runtime and gap("version", runtime) is None:
+                yield f"{name}: {row['runtime']} has no version, and lab/gaps.toml no reason"
+
+
 def published(root: Path, results: Results, about: dict) -> list[str]:
     """The messages of all guards for the pages below a root; a page that is missing has none."""
 
@@ -196,6 +213,13 @@ def published(root: Path, results: Results, about: dict) -> list[str]:
         *unmarked("README.md", readme, results),
         *unmarked("docs/performance.md", performance, results),
         *few_runs("docs/results/RESULTS.md", page, results),
+        *(
+            message
+            for path in sorted(root.joinpath("docs", "benchmarks").glob("*.md"))
+            for message in of_workloads(
+                f"docs/benchmarks/{path.name}", path.read_text(encoding="utf-8")
+            )
+        ),
         *few_runs_of_seeds("docs/seed-tables.md", text("docs", "seed-tables.md")),
         *on_one_cpu(results),
         *hidden_peers("README.md", readme, results),

@@ -195,6 +195,23 @@ def _publish(parser: Parser) -> None:
     parser.add_argument("--root", default=str(ROOT), help=argparse.SUPPRESS)
 
 
+def _track(parser: Parser) -> None:
+    parser.add_argument(
+        "folder",
+        metavar="FOLDER",
+        nargs="?",
+        help="the results of one `./sennit bench` (default: show the newest changes again)",
+    )
+    parser.add_argument("--root", default=str(ROOT), help=argparse.SUPPRESS)
+
+
+def _pages(parser: Parser) -> None:
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if a page is out of date"
+    )
+    parser.add_argument("--root", default=str(ROOT), help=argparse.SUPPRESS)
+
+
 def _pack(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE.tar.gz", help="the archive to write")
     parser.add_argument(
@@ -313,6 +330,19 @@ BENCH_ACTIONS: dict[str, Verb] = {
         "  ./sennit bench seed-tables --measure build/seeds",
     ),
     "publish": ("make docs/results and the README's figures from results", _publish),
+    "track": (
+        "append a run to docs/results/history.jsonl, and show what changed",
+        _track,
+        "Appends the rows of Sennit to the history, and compares them with the run before on the\n"
+        "same kind of machine: as many CPUs of the same name.",
+        "  ./sennit bench --out build/results/today && ./sennit bench track build/results/today",
+    ),
+    "pages": (
+        "write a page for each workload, docs/benchmarks",
+        _pages,
+        "Writes docs/benchmarks from the committed results, docs/results/*.json, from the tables\n"
+        "of lab/README.md, from lab/pages.toml, and from excerpts that the sources mark.",
+    ),
     "pack": (
         "pack the programs for a machine without tools",
         _pack,

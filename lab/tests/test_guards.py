@@ -54,6 +54,20 @@ class Guards(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
+    def test_page_of_a_workload_with_few_runs_needs_marks_and_versions(self):
+        page = (
+            "| runtime | version | workers | runs | s |\n|---|---|--:|--:|--:|\n"
+            "| chili | 1.0 | 2 | 3 | 0.2 |\n| rayon | – | 2 | 6 | 0.3 |\n"
+            "| Go | 1.2 | 2 | 3 | 0.2 (n=3) |\n"
+        )
+        self.assertEqual(
+            list(guards.of_workloads("fib.md", page)),
+            [
+                "fib.md: chili: '0.2' has 3 runs, and no mark",
+                "fib.md: rayon has no version, and lab/gaps.toml no reason",
+            ],
+        )
+
     def only(self, found, *parts):
         """The guard has one message, which has these parts."""
         found = list(found)

@@ -34,7 +34,7 @@ BAD_INPUT = {
     "run serial fib ²": "size must be a number",
     "run serial nqueens 0": "size must be a number from 1 to 16",
     "run serial matmul 33": "power of two",
-    "run serial uts T2": "size must be one of T1, T3, TT",
+    "run serial uts T2": "size must be one of T1, T3, T1L, T3L, TT",
     "run serial skynet-channel": (
         "serial has no skynet-channel; it has: fib, skynet, nqueens, matmul, uts"
     ),

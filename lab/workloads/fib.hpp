@@ -19,11 +19,13 @@ struct fib {
     int n;
     explicit fib(const std::string& size) : n(static_cast<int>(parse_size(size, 0, 50))) {}
 
+    // excerpt fib
     [[gnu::noinline]] static std::int64_t node(int n) {
         if (n < 2) return n;
         auto [a, b] = R::both([=] { return node(n - 1); }, [=] { return node(n - 2); });
         return a + b;
     }
+    // excerpt end
     std::int64_t run() const { return node(n); }
     std::int64_t expected() const { return fib_value(n); }
     std::int64_t tasks() const { return 2 * fib_value(n + 1) - 1; } // calls

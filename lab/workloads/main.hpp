@@ -61,12 +61,7 @@ template <class R>
 int main_with_cilk(int argc, char** argv) {
     return program<forks<R>, elsewhere<run_cilk>>(argc, argv);
 }
-// For programs that have the workloads of algorithms/main.hpp, too.
-template <class R>
-int main_with_cilk_and_algorithms(int argc, char** argv) {
-    return program<forks<R>, elsewhere<run_cilk>, elsewhere<run_algorithms>>(argc, argv);
-}
-// For programs that also have the workloads of graph/main.hpp.
+// For programs that have the workloads of algorithms/main.hpp and graph/main.hpp, too.
 template <class R>
 int main_with_all_tables(int argc, char** argv) {
     return program<forks<R>, elsewhere<run_cilk>, elsewhere<run_graph>, elsewhere<run_algorithms>>(

@@ -46,6 +46,7 @@ struct matmul {
                     c[i * stride + j] += a[i * stride + k] * b[k * stride + j];
     }
 
+    // excerpt matmul
     [[gnu::noinline]] static void node(const int* a, const int* b, int* c, int n, int stride) {
         if (n <= leaf) {
             multiply_leaf(a, b, c, n, stride);
@@ -61,6 +62,7 @@ struct matmul {
                [=] { node(a + down + k, b + down, c + down, k, stride); },
                [=] { node(a + down + k, b + down + k, c + down + k, k, stride); });
     }
+    // excerpt end
 
     template <class Runtime>
     std::int64_t run_in(Runtime& runtime) const {

@@ -49,6 +49,7 @@ struct nqueens {
         return count;
     }
 
+    // excerpt nqueens
     template <std::size_t N>
     [[gnu::noinline]] static std::int64_t node(int column, board<N> queens) {
         if (column == static_cast<int>(N)) return 1;
@@ -60,6 +61,7 @@ struct nqueens {
             return node<N>(column + 1, next);
         });
     }
+    // excerpt end
 
     template <std::size_t... N>
     static std::int64_t dispatch(int n, std::index_sequence<N...>) {

@@ -49,8 +49,15 @@ std::int64_t enter(R& runtime, const W& workload) {
 // Tells a runtime that very many fibers will be blocked at the same time, each with a stack.
 struct many_blocked {};
 
+// Tells a runtime that the workload recurses so deeply that stacks of 8 MiB overflow.
+struct deep_recursion {};
+inline constexpr std::size_t deep_stack = std::size_t{256} << 20;
+
 template <class R, class W>
-R runtime_for(unsigned threads) {
+R runtime_for(const W& workload, unsigned threads) {
+    if constexpr (requires { workload.recurses_deeply(); } &&
+                  std::constructible_from<R, unsigned, deep_recursion>)
+        if (workload.recurses_deeply()) return R(threads, deep_recursion());
     if constexpr (requires { W::blocks_many; } &&
                   std::constructible_from<R, unsigned, many_blocked>)
         return R(threads, many_blocked());
@@ -83,7 +90,7 @@ std::string extra_of(const W& workload) {
 
 template <class R, class W>
 int measure(const W& workload, unsigned threads) {
-    R runtime = runtime_for<R, W>(threads);
+    R runtime = runtime_for<R>(workload, threads);
     if (!std::getenv("LAB_NO_WARMUP")) {
         prepare(workload);
         enter(runtime, workload);

@@ -15,6 +15,8 @@ struct skynet {
 
     static std::int64_t leaves(int depth) { return depth == 0 ? 1 : 10 * leaves(depth - 1); }
 
+    // excerpt skynet
+
     // `count` leaves below this node, numbered from `first`.
     [[gnu::noinline]] static std::int64_t node(std::int64_t first, std::int64_t count) {
         if (count == 1) return first;
@@ -23,6 +25,7 @@ struct skynet {
             return node(first + static_cast<std::int64_t>(i) * part, part);
         });
     }
+    // excerpt end
     std::int64_t run() const { return node(0, leaves(depth)); }
     std::int64_t expected() const { return leaves(depth) * (leaves(depth) - 1) / 2; }
     std::int64_t tasks() const { return (leaves(depth + 1) - 1) / 9; } // nodes

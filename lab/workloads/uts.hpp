@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree whose
-// shape follows from its random numbers alone. T1 is a geometric tree of fixed shape, T3 a binomial
-// tree with long thin branches, and TT a tiny tree for tests.
+// shape follows from its random numbers alone. T1 and T1L are geometric trees of fixed shape, T3
+// and T3L binomial trees with long thin branches, and TT is a tiny tree for tests.
 #pragma once
 
 #include "runtime_base.hpp"
@@ -25,11 +25,15 @@ struct uts_tree {
 inline const uts_tree& uts_named(const std::string& name) {
     static const uts_tree t1{true, 4, 10, 0, 0, 19, 4'130'071};
     static const uts_tree t3{false, 2000, 0, 0.124875, 8, 42, 4'112'897};
+    static const uts_tree t1l{true, 4, 13, 0, 0, 29, 102'181'082};
+    static const uts_tree t3l{false, 2000, 0, 0.200014, 5, 7, 111'345'631};
     static const uts_tree tt{true, 4, 5, 0, 0, 19, 3'987};
     if (name == "T1") return t1;
     if (name == "T3") return t3;
+    if (name == "T1L") return t1l;
+    if (name == "T3L") return t3l;
     if (name == "TT") return tt;
-    throw std::invalid_argument("size must be T1, T3 or TT, not '" + name + "'");
+    throw std::invalid_argument("size must be T1, T3, T1L, T3L or TT, not '" + name + "'");
 }
 
 struct uts_node {
@@ -76,11 +80,14 @@ struct uts {
     const uts_tree& tree;
     explicit uts(const std::string& size) : tree(uts_named(size)) {}
 
+    // excerpt uts
     [[gnu::noinline]] static std::int64_t node(const uts_tree& tree, const uts_node& at) {
         return 1 + R::template sum<0>(at.children(tree),
                                       [&](std::size_t i) { return node(tree, at.child(i)); });
     }
+    // excerpt end
     std::int64_t run() const { return node(tree, uts_node::root(tree.seed)); }
+    bool recurses_deeply() const { return tree.nodes > 10'000'000 && !tree.geometric; }
     std::int64_t expected() const { return tree.nodes; }
     std::int64_t tasks() const { return tree.nodes; }
 };

@@ -8,12 +8,14 @@
 // which would exceed the kernel's limit on mappings.
 //
 // Workloads of forks: a fiber for each child but the last, and stacks of 16 KiB. Threads without
-// work spin. Workloads of fibers: stacks of 8 KiB. Threads without work sleep; spinning threads
-// slow each message down many times.
+// work spin. Workloads of fibers: stacks of 8 KiB, and of 16 KiB for several producers and beside
+// long fibers. Threads without work sleep; spinning threads slow each message down many times.
 #include "main.hpp"
 
 #include "actors/fiber_servants.hpp"
+#include "fibers/beside.hpp"
 #include "fibers/main.hpp"
+#include "fibers/mpmc.hpp"
 #include "fibers/scaling.hpp"
 
 #include <boost/fiber/all.hpp>
@@ -117,16 +119,17 @@ struct with_boost_fiber : boost_threads<16 * 1024> {
     }
 };
 
-struct fibers_of_boost : boost_threads<8 * 1024> {
+template <std::size_t stack_size>
+struct boost_fibers : boost_threads<stack_size> {
     // LAB_BOOST_IDLE=spin: threads without work search for some without a pause. A thread that
     // sleeps is woken for a fiber of its own only, so it steals nothing.
-    explicit fibers_of_boost(unsigned count)
-        : boost_threads(count, std::getenv("LAB_BOOST_IDLE") == nullptr) {}
+    explicit boost_fibers(unsigned count)
+        : boost_threads<stack_size>(count, std::getenv("LAB_BOOST_IDLE") == nullptr) {}
 
     using fiber = fibers::fiber;
     template <class F>
     static fiber start(F f) {
-        return fork(std::move(f));
+        return boost_fibers::fork(std::move(f));
     }
     static void yield() { boost::this_fiber::yield(); }
     template <class D>
@@ -166,8 +169,13 @@ struct fibers_of_boost : boost_threads<8 * 1024> {
     };
 };
 
+using fibers_of_boost = boost_fibers<8 * 1024>;
+using fibers_with_larger_stacks = boost_fibers<16 * 1024>;
+
 int main(int argc, char** argv) {
-    return lab::program<lab::forks<with_boost_fiber>, lab::fibers<fibers_of_boost>,
-                        lab::scaling<fibers_of_boost>, lab::fiber_servants<fibers_of_boost>>(argc,
-                                                                                             argv);
+    return lab::program<
+        lab::forks<with_boost_fiber>, lab::fibers<fibers_of_boost>, lab::scaling<fibers_of_boost>,
+        lab::many_producers<fibers_with_larger_stacks>,
+        lab::beside_long_ones<fibers_with_larger_stacks>, lab::fiber_servants<fibers_of_boost>>(
+        argc, argv);
 }

@@ -4,6 +4,8 @@
 // then sends itself a message to continue, as Sennit's sender does.
 #include "actors/sizes.hpp"
 #include "savina.hpp"
+#include "savina_banks.hpp"
+#include "savina_more.hpp"
 #include "servants.hpp"
 #include "with_caf.hpp"
 
@@ -20,6 +22,7 @@ struct ring_state {
 };
 using ring_node = caf::stateful_actor<ring_state>;
 
+// excerpt thread-ring
 caf::behavior passing_on(ring_node* self, std::int64_t number, caf_finish* whole) {
     return {
         [=](const caf::actor& next) { self->state.next = next; },
@@ -37,6 +40,7 @@ caf::behavior passing_on(ring_node* self, std::int64_t number, caf_finish* whole
         },
     };
 }
+// excerpt end
 
 std::vector<caf::actor> make_ring(caf::actor_system& system, caf_finish& whole) {
     std::vector<caf::actor> nodes;
@@ -93,6 +97,7 @@ struct ring_work : lab::ring_work_size {
 struct player_state {
     std::int64_t sent = 0;
 };
+// excerpt ping-pong
 caf::behavior playing(caf::stateful_actor<player_state>* self, caf_finish* whole) {
     return {
         [=](std::int64_t left, const caf::actor& from) {
@@ -106,6 +111,7 @@ caf::behavior playing(caf::stateful_actor<player_state>* self, caf_finish* whole
         },
     };
 }
+// excerpt end
 struct ping_pong : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t run_in(with_caf& runtime) const {
@@ -125,6 +131,8 @@ struct ping_pong : actor_workload {
 struct source_state {
     std::int64_t next = 0;
 };
+// excerpt counting-actor
+
 // Sends the numbers from 0 to below `end`. If `last` is true, it then sends the message that asks
 // for the result.
 caf::behavior sending(caf::stateful_actor<source_state>* self, const caf::actor& to,
@@ -139,6 +147,7 @@ caf::behavior sending(caf::stateful_actor<source_state>* self, const caf::actor&
         },
     };
 }
+// excerpt end
 
 struct gatherer_state {
     std::int64_t seen = 0, sum = 0;
@@ -187,6 +196,7 @@ struct counting_actor : lab::counting_size {
 
 // ---- births
 
+// excerpt spawn-storm
 caf::behavior living(caf::event_based_actor* self, std::int64_t last, caf_finish* whole) {
     return {
         [=](std::int64_t number) {
@@ -198,6 +208,7 @@ caf::behavior living(caf::event_based_actor* self, std::int64_t last, caf_finish
         },
     };
 }
+// excerpt end
 struct spawn_storm : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t run_in(with_caf& runtime) const {
@@ -270,6 +281,16 @@ struct actors {
         if (name == "savina-fib") return measure<with_caf>(lab::savina_fib(size), threads);
         if (name == "savina-chameneos")
             return measure<with_caf>(lab::savina_chameneos(size), threads);
+        if (name == "savina-piprecision")
+            return measure<with_caf>(lab::savina_piprecision(size), threads);
+        if (name == "savina-sor") return measure<with_caf>(lab::savina_sor(size), threads);
+        if (name == "savina-uct") return measure<with_caf>(lab::savina_uct(size), threads);
+        if (name == "savina-bitonicsort")
+            return measure<with_caf>(lab::savina_bitonicsort(size), threads);
+        if (name == "savina-filterbank")
+            return measure<with_caf>(lab::savina_filterbank(size), threads);
+        if (name == "savina-astar") return measure<with_caf>(lab::savina_astar(size), threads);
+        if (name == "savina-facloc") return measure<with_caf>(lab::savina_facloc(size), threads);
         return std::nullopt;
     }
 };

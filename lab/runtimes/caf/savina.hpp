@@ -16,6 +16,7 @@ struct fib_state {
     std::uint64_t sum = 0;
     int seen = 0;
 };
+// excerpt savina-fib
 inline caf::behavior fib_call(caf::stateful_actor<fib_state>* self, const caf::actor& above) {
     const auto answer = [=](std::uint64_t value) {
         self->send(above, value);
@@ -33,6 +34,7 @@ inline caf::behavior fib_call(caf::stateful_actor<fib_state>* self, const caf::a
         },
     };
 }
+// excerpt end
 struct savina_fib : savina::fib_size {
     using fib_size::fib_size;
     std::int64_t run_in(with_caf& runtime) const {

@@ -26,10 +26,16 @@ sealed class Uts : Call {
                         Geometric = true, B0 = 4, Depth = 10, Seed = 19, Nodes = 4130071};
                 case "T3":
                     return new Tree {B0 = 2000, Q = 0.124875, M = 8, Seed = 42, Nodes = 4112897};
+                case "T1L":
+                    return new Tree {
+                        Geometric = true, B0 = 4, Depth = 13, Seed = 29, Nodes = 102181082};
+                case "T3L":
+                    return new Tree {B0 = 2000, Q = 0.200014, M = 5, Seed = 7, Nodes = 111345631};
                 case "TT":
                     return new Tree {Geometric = true, B0 = 4, Depth = 5, Seed = 19, Nodes = 3987};
                 default:
-                    throw new ArgumentException("size must be T1, T3 or TT, not '" + name + "'");
+                    throw new ArgumentException(
+                        "size must be T1, T3, T1L, T3L or TT, not '" + name + "'");
             }
         }
 

@@ -40,7 +40,7 @@ workload("savina-fib", N) ->
     Value = fib(N, 0, 1),
     {fun() -> savina_fib(N) end, Value, 2 * Value - 1};
 workload("savina-chameneos", N) -> {fun() -> chameneos(N) end, 2 * N, N};
-workload(_, _) -> none.
+workload(Name, N) -> lab_savina:workload(Name, N).
 
 fib(0, A, _) -> A;
 fib(N, A, B) -> fib(N - 1, B, A + B).

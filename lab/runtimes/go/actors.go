@@ -43,6 +43,7 @@ func someWork(seed uint64) uint64 {
 	return seed
 }
 
+// excerpt thread-ring
 func ringNode(number int64, inbox <-chan token, next chan<- token, stopped chan<- int64) {
 	for t := range inbox {
 		switch {
@@ -55,6 +56,8 @@ func ringNode(number int64, inbox <-chan token, next chan<- token, stopped chan<
 		}
 	}
 }
+
+// excerpt end
 
 // ring sends tokens around 503 actors, from evenly spread actors. It returns the sum of the numbers
 // of the actors that have the tokens last.
@@ -109,6 +112,7 @@ type ball struct {
 	from chan<- ball
 }
 
+// excerpt ping-pong
 func player(inbox chan ball, counts chan<- int64) {
 	sent := int64(0)
 	for b := range inbox {
@@ -122,6 +126,8 @@ func player(inbox chan ball, counts chan<- int64) {
 	}
 	counts <- sent
 }
+
+// excerpt end
 
 func pingPong(n int64) int64 {
 	a, b, counts := make(chan ball, 1), make(chan ball, 1), make(chan int64, 2)
@@ -153,6 +159,7 @@ func fanIn(n int64) int64 {
 	return <-seen
 }
 
+// excerpt spawn-storm
 func mayfly(inbox <-chan int64, last int64, done chan<- int64) {
 	number := <-inbox
 	if number == last {
@@ -163,6 +170,8 @@ func mayfly(inbox <-chan int64, last int64, done chan<- int64) {
 	go mayfly(next, last, done)
 	next <- number + 1
 }
+
+// excerpt end
 
 func spawnStorm(n int64) int64 {
 	first, done := make(chan int64, 1), make(chan int64)

@@ -15,6 +15,7 @@ func summed(run func(n int64) int64) func(size string) (workload, error) {
 	}
 }
 
+// excerpt channel
 func sendAndAdd(numbers chan int64, n int64) int64 {
 	sum := int64(0)
 	producer := produce(numbers, 0, n)
@@ -38,9 +39,13 @@ func produce(to chan<- int64, first, end int64) <-chan struct{} {
 	})
 }
 
+// excerpt end
+
 func channelRendezvous(n int64) int64 { return sendAndAdd(make(chan int64), n) }
 
 func channelBuffered(n int64) int64 { return sendAndAdd(make(chan int64, 128), n) }
+
+// excerpt select-two
 
 // selectTwo: two producers, each with a channel, and a consumer that takes from the channel that is
 // ready.
@@ -66,6 +71,10 @@ func selectTwo(n int64) int64 {
 	return sum
 }
 
+// excerpt end
+
+// excerpt skynet-channel
+
 // skynetNode is a goroutine of the tree. Each inner node has a channel for its ten children.
 func skynetNode(above chan<- int64, first, leaves int64) {
 	if leaves == 1 {
@@ -83,6 +92,8 @@ func skynetNode(above chan<- int64, first, leaves int64) {
 	}
 	above <- sum
 }
+
+// excerpt end
 
 func newSkynetChannel(size string) (workload, error) {
 	number, err := number("size", size, 1, 100000000)

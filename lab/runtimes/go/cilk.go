@@ -37,6 +37,8 @@ const integrateTolerance = 1e-9
 // cubic is x³ + x. The conversions keep the compiler from fusing operations.
 func cubic(x float64) float64 { return (float64(x*x) + 1) * x }
 
+// excerpt integrate
+
 // integrate is the area from x1 to x2, in a goroutine for the left half of each segment that is
 // not accurate yet.
 func integrate(x1, y1, x2, y2, area float64) float64 {
@@ -53,6 +55,8 @@ func integrate(x1, y1, x2, y2, area float64) float64 {
 		func() float64 { return integrate(x, y, x2, y2, right) })
 	return a + b
 }
+
+// excerpt end
 
 func newIntegrate(size string) (workload, error) {
 	n, about, err := cilkSized(size, integrateSizes)
@@ -77,6 +81,7 @@ const knapsackNone = math.MinInt32
 // time may lose an update.
 var knapsackBest atomic.Int32
 
+// excerpt knapsack
 func knapsack(items []knapsackItem, room, value int32) int32 {
 	if room < 0 {
 		return knapsackNone
@@ -99,6 +104,8 @@ func knapsack(items []knapsackItem, room, value int32) int32 {
 	}
 	return result
 }
+
+// excerpt end
 
 // knapsackItems returns the items, the densest first and of equal ones the lightest, and the room.
 func knapsackItems(count int) ([]knapsackItem, int32) {

@@ -2,6 +2,8 @@
 
 package main
 
+// excerpt fib
+
 // fib is the naive recursion without a cutoff.
 func fib(n int) int64 {
 	if n < 2 {
@@ -9,6 +11,8 @@ func fib(n int) int64 {
 	}
 	return both(func() int64 { return fib(n - 1) }, func() int64 { return fib(n - 2) })
 }
+
+// excerpt end
 
 func newFib(size string) (workload, error) {
 	n, err := number("size", size, 0, 50)

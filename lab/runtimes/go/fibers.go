@@ -42,6 +42,8 @@ func together(count int64, body func(me int64)) {
 	}
 }
 
+// excerpt fiber-yield
+
 // fiberYield: two goroutines that yield to each other.
 func fiberYield(n int64) int64 {
 	half := func(share int64, done *int64) <-chan struct{} {
@@ -60,6 +62,10 @@ func fiberYield(n int64) int64 {
 	return a + b
 }
 
+// excerpt end
+
+// excerpt fiber-create
+
 // fiberCreate: goroutines that only count, created and waited for one after the other.
 func fiberCreate(n int64) int64 {
 	count := int64(0)
@@ -74,6 +80,10 @@ func fiberCreate(n int64) int64 {
 	}
 	return count
 }
+
+// excerpt end
+
+// excerpt crew
 
 // crewAtGate: n goroutines wait for a channel, which is closed when all of them wait. The answer is
 // the number of calls of wait that returned true.
@@ -99,6 +109,8 @@ func crewAtGate(n int64, wait func(gate <-chan struct{}) bool) int64 {
 	return passed
 }
 
+// excerpt end
+
 // fibersBlocked: n goroutines are blocked at the same time.
 func fibersBlocked(n int64) int64 {
 	return crewAtGate(n, func(gate <-chan struct{}) bool {
@@ -113,6 +125,8 @@ func nap(sleeper int64) time.Duration {
 	mixed := uint64(sleeper) * 0x9E3779B97F4A7C15
 	return time.Duration((mixed>>32)%100000) * time.Microsecond
 }
+
+// excerpt sleepers
 
 // sleepers: n goroutines, each of which sleeps for a time of its own.
 func sleepers(n int64) int64 {
@@ -130,3 +144,5 @@ func sleepers(n int64) int64 {
 	done.Wait()
 	return woken
 }
+
+// excerpt end

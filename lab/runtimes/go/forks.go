@@ -4,6 +4,8 @@ package main
 
 import "sync"
 
+// excerpt forks
+
 // both returns f() + g(). f runs in a goroutine of its own, and g in the calling goroutine.
 func both(f, g func() int64) int64 {
 	var a int64
@@ -17,6 +19,8 @@ func both(f, g func() int64) int64 {
 	done.Wait()
 	return a + b
 }
+
+// excerpt end
 
 // pair returns the results of f, which runs in a goroutine of its own, and of g.
 func pair[T any](f, g func() T) (T, T) {

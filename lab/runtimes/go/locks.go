@@ -4,6 +4,8 @@ package main
 
 import "sync"
 
+// excerpt mutex
+
 // countLocked: goroutines that count to n together, with one lock around each step.
 func countLocked(goroutines, n int64) int64 {
 	var mutex sync.Mutex
@@ -28,9 +30,13 @@ func countLocked(goroutines, n int64) int64 {
 	return count
 }
 
+// excerpt end
+
 func mutexFree(n int64) int64 { return countLocked(1, n) }
 
 func mutexContended(n int64) int64 { return countLocked(4, n) }
+
+// excerpt condition
 
 // condition: two goroutines take turns. Each waits for its own turn.
 func condition(n int64) int64 {
@@ -56,3 +62,5 @@ func condition(n int64) int64 {
 	<-second
 	return count
 }
+
+// excerpt end

@@ -24,6 +24,8 @@ func (b *board) legal(column int, row int8) bool {
 	return true
 }
 
+// excerpt nqueens
+
 // queens counts the ways to fill the remaining columns of the board, with one task for each legal
 // move. The board is passed by value.
 func queens(n, column int, b board) int64 {
@@ -44,6 +46,8 @@ func queens(n, column int, b board) int64 {
 		return queens(n, column+1, next)
 	})
 }
+
+// excerpt end
 
 func newQueens(size string) (workload, error) {
 	n, err := number("size", size, 1, mostQueens)

@@ -19,6 +19,7 @@ func newSavinaFib(size string) (workload, error) {
 	return workload{run: run, expected: a, tasks: 2*a - 1}, err
 }
 
+// excerpt savina-fib
 func savinaFib(n int64, above chan<- int64) {
 	if n <= 2 {
 		above <- 1
@@ -29,6 +30,8 @@ func savinaFib(n int64, above chan<- int64) {
 	go savinaFib(n-2, values)
 	above <- <-values + <-values
 }
+
+// excerpt end
 
 // visit is a message from a creature to the mall, or from the mall to another creature. The other
 // creature answers with a visit without a sender: the colour that both creatures then have. At the

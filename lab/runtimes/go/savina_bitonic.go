@@ -9,6 +9,7 @@ import "fmt"
 
 const bitonicSeed = 2048
 
+// excerpt savina-bitonicsort
 func bitonicStage(block, distance int64, from <-chan int64, to chan<- int64) {
 	kept := make([]int64, distance)
 	taken := int64(0)
@@ -33,6 +34,8 @@ func bitonicStage(block, distance int64, from <-chan int64, to chan<- int64) {
 	}
 	close(to)
 }
+
+// excerpt end
 
 func bitonicSort(n int64) int64 {
 	first := make(chan int64, mailbox)

@@ -79,6 +79,7 @@ type piResult struct {
 	value  []uint32
 }
 
+// excerpt savina-piprecision
 func piWorker(number, fraction int, terms <-chan int, results chan<- piResult) {
 	for k := range terms {
 		results <- piResult{number, piTerm(fraction, k)}
@@ -111,6 +112,8 @@ func piMaster(decimals, terms int) int64 {
 	}
 	return piAnswer(decimals, sum)
 }
+
+// excerpt end
 
 func newPiPrecision(size string) (workload, error) {
 	n, err := number("size", size, 1, 50_000)

@@ -60,6 +60,7 @@ type sideValue struct {
 	value float64
 }
 
+// excerpt savina-sor
 func sorCell(n, at int, value float64, all []chan sideValue, results chan<- int64) {
 	row, column := at/n, at%n
 	red := (row+column)%2 == 0
@@ -92,6 +93,8 @@ func sorCell(n, at int, value float64, all []chan sideValue, results chan<- int6
 	}
 	results <- sum
 }
+
+// excerpt end
 
 func sor(n int) int64 {
 	all, values, results := make([]chan sideValue, n*n), sorNumbers(n), make(chan int64, n*n)

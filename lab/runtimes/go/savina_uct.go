@@ -48,6 +48,8 @@ func (at uctNode) serial() int64 {
 	return sum
 }
 
+// excerpt savina-uct
+
 // run tells the node above when the subtree is created, waits for begin, and then tells the node
 // above the sum of the subtree.
 func (at uctNode) run(begin <-chan struct{}, above chan<- int64) {
@@ -68,6 +70,8 @@ func (at uctNode) run(begin <-chan struct{}, above chan<- int64) {
 	}
 	above <- sum
 }
+
+// excerpt end
 
 func newUct(size string) (workload, error) {
 	n, err := number("size", size, 1, 10_000_000)

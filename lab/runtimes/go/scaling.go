@@ -37,6 +37,8 @@ func newSkynetRendezvous(size string) (workload, error) {
 	return job, err
 }
 
+// excerpt pairs
+
 // pairs: 64 pairs of goroutines that exchange numbers, each pair over two channels of its own.
 func pairs(n int64) int64 {
 	const count = 64
@@ -75,6 +77,8 @@ func pairs(n int64) int64 {
 	return sum
 }
 
+// excerpt end
+
 // forEachProcessor starts a goroutine for each of GOMAXPROCS processors. A goroutine does its share
 // of n operations; the answer is the number of operations with the right effect.
 func forEachProcessor(n int64, body func(share int64) int64) int64 {
@@ -93,6 +97,8 @@ func forEachProcessor(n int64, body func(share int64) int64) int64 {
 	}
 	return sum
 }
+
+// excerpt mutex-each
 
 // mutexEach: each goroutine locks and unlocks a mutex of its own.
 func mutexEach(n int64) int64 {
@@ -115,6 +121,10 @@ func mutexEach(n int64) int64 {
 	})
 }
 
+// excerpt end
+
+// excerpt channel-each
+
 // channelEach: each goroutine sends to a channel of its own and receives from it.
 func channelEach(n int64) int64 {
 	return forEachProcessor(n, func(share int64) int64 {
@@ -129,6 +139,10 @@ func channelEach(n int64) int64 {
 		return right
 	})
 }
+
+// excerpt end
+
+// excerpt fiber-create-block
 
 // fiberCreateBlock: goroutines that each block once, made and waited for one after the other.
 func fiberCreateBlock(n int64) int64 {
@@ -148,6 +162,8 @@ func fiberCreateBlock(n int64) int64 {
 	return sum
 }
 
+// excerpt end
+
 // xorshift takes 2 ns a step at 3 GHz: six instructions, each of which waits for the one before it.
 // The state never becomes 0 unless it begins as 0.
 func xorshift(state, steps uint64) uint64 {
@@ -165,6 +181,8 @@ func work(job int64, steps int) int64 {
 	}
 	return job
 }
+
+// excerpt pool
 
 // pool: eight goroutines take jobs from a channel and put results into another.
 func pool(n int64, steps int) int64 {
@@ -188,6 +206,8 @@ func pool(n int64, steps int) int64 {
 	}
 	return sum
 }
+
+// excerpt end
 
 func pooled(steps int) func(size string) (workload, error) {
 	return summed(func(n int64) int64 { return pool(n, steps) })

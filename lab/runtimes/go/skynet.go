@@ -2,6 +2,8 @@
 
 package main
 
+// excerpt skynet
+
 // skynet is a tree with ten children for each inner node. Leaves return their number, and inner
 // nodes the sum of their children.
 func skynet(first, leaves int64) int64 {
@@ -11,6 +13,8 @@ func skynet(first, leaves int64) int64 {
 	part := leaves / 10
 	return sum(10, func(i int) int64 { return skynet(first+int64(i)*part, part) })
 }
+
+// excerpt end
 
 func newSkynet(size string) (workload, error) {
 	depth, err := number("size", size, 0, 9)

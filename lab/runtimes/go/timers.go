@@ -2,11 +2,7 @@
 
 package main
 
-import (
-	"fmt"
-	"sort"
-	"time"
-)
+import "time"
 
 // newTimerLateness: a goroutine sleeps n times, and records in microseconds how much too late it
 // continues.
@@ -28,13 +24,7 @@ func newTimerLateness(size string) (workload, error) {
 		return int64(len(late))
 	}
 	extra := func() string {
-		sort.Float64s(late)
-		last := len(late) - 1
-		if last < 0 {
-			return ""
-		}
-		share := func(of100 int) float64 { return late[last*of100/100] }
-		return fmt.Sprintf(`, "late_us_p50": %.1f, "late_us_p99": %.1f`, share(50), share(99))
+		return percentiles(late, []string{"late_us_p50", "late_us_p99"}, []int{500, 990})
 	}
 	return workload{run: run, expected: int64(n), tasks: int64(n), extra: extra}, err
 }

@@ -23,9 +23,11 @@ type tree struct {
 }
 
 var trees = map[string]tree{
-	"T1": {true, 4, 10, 0, 0, 19, 4130071},
-	"T3": {false, 2000, 0, 0.124875, 8, 42, 4112897},
-	"TT": {true, 4, 5, 0, 0, 19, 3987},
+	"T1":  {true, 4, 10, 0, 0, 19, 4130071},
+	"T3":  {false, 2000, 0, 0.124875, 8, 42, 4112897},
+	"T1L": {true, 4, 13, 0, 0, 29, 102181082},
+	"T3L": {false, 2000, 0, 0.200014, 5, 7, 111345631},
+	"TT":  {true, 4, 5, 0, 0, 19, 3987},
 }
 
 // state is the state of a node's random numbers.
@@ -62,15 +64,19 @@ func (t *tree) children(s *state, height int) int {
 	return 0
 }
 
+// excerpt uts
+
 // search counts a node and the nodes below it.
 func (t *tree) search(s state, height int) int64 {
 	return 1 + sum(t.children(&s, height), func(i int) int64 { return t.search(s.child(i), height+1) })
 }
 
+// excerpt end
+
 func newUts(size string) (workload, error) {
 	t, known := trees[size]
 	if !known {
-		return workload{}, fmt.Errorf("size must be T1, T3 or TT, not '%s'", size)
+		return workload{}, fmt.Errorf("size must be T1, T3, T1L, T3L or TT, not '%s'", size)
 	}
 	run := func() int64 {
 		var root state

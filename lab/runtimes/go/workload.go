@@ -58,6 +58,17 @@ var workloads = map[string]func(size string) (workload, error){
 	"pool-1us":           pooled(500),
 	"pool-5us":           pooled(2500),
 
+	"mpmc":              mpmc(128, 0),
+	"mpmc-unbuffered":   mpmc(0, 0),
+	"mpmc-4":            mpmc(128, 4),
+	"mpmc-4-unbuffered": mpmc(0, 4),
+	"metg-trivial":      newMetg("trivial"),
+	"metg-stencil":      newMetg("stencil"),
+	"metg-fft":          newMetg("fft"),
+	"metg-random":       newMetg("random"),
+	"beside-spawn":      besideLongOnes("spawn", besideSpawn),
+	"beside-reply":      besideLongOnes("reply", besideReply),
+
 	"thread-ring":          messages(1, lastOfRing, threadRing),
 	"parallel-thread-ring": messages(ringActors, asMany, parallelThreadRing),
 	"ping-pong":            counted(pingPong),
@@ -77,6 +88,9 @@ var workloads = map[string]func(size string) (workload, error){
 	"savina-uct":         newUct,
 	"savina-bitonicsort": newBitonicSort,
 	"savina-piprecision": newPiPrecision,
+	"savina-filterbank":  newFilterBank,
+	"savina-astar":       newAstar,
+	"savina-facloc":      counted(facilities),
 }
 
 func number(what, text string, low, high int) (int, error) {

@@ -19,9 +19,11 @@ record Uts(Forks forks, Tree tree) {
             return switch (name) {
                 case "T1" -> new Tree(true, 4, 10, 0, 0, 19, 4130071);
                 case "T3" -> new Tree(false, 2000, 0, 0.124875, 8, 42, 4112897);
+                case "T1L" -> new Tree(true, 4, 13, 0, 0, 29, 102181082);
+                case "T3L" -> new Tree(false, 2000, 0, 0.200014, 5, 7, 111345631);
                 case "TT" -> new Tree(true, 4, 5, 0, 0, 19, 3987);
                 default -> throw new IllegalArgumentException(
-                    "size must be T1, T3 or TT, not '" + name + "'");
+                    "size must be T1, T3, T1L, T3L or TT, not '" + name + "'");
             };
         }
 

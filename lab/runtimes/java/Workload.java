@@ -31,6 +31,9 @@ record Workload(LongSupplier run, long expected, long tasks, Supplier<String> ex
         if (found == null && forks instanceof VirtualThreads) {
             found = Scaling.named(name, size);
         }
+        if (found == null && forks instanceof VirtualThreads) {
+            found = Traffic.named(name, size);
+        }
         if (found == null) {
             throw new IllegalArgumentException("unknown workload '" + name + "'");
         }

@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <memory>
+#include <vector>
 
 namespace {
 
@@ -19,6 +20,7 @@ struct with_tbb_graphs {
         : control(tbb::global_control::max_allowed_parallelism, threads),
           arena(static_cast<int>(threads)) {}
 
+    // excerpt graph
     template <class Body>
     struct graph {
         using message = tbb::flow::continue_msg;
@@ -26,7 +28,9 @@ struct with_tbb_graphs {
         tbb::task_arena& arena;
         std::unique_ptr<tbb::flow::graph> flow; // belongs to the arena in which it was made
         std::deque<node> nodes;
-        graph(with_tbb_graphs& runtime, std::uint32_t count, Body body) : arena(runtime.arena) {
+        std::vector<bool> waits; // whether a node has a predecessor
+        graph(with_tbb_graphs& runtime, std::uint32_t count, Body body)
+            : arena(runtime.arena), waits(count) {
             arena.execute([&] {
                 flow = std::make_unique<tbb::flow::graph>();
                 for (std::uint32_t i = 0; i < count; ++i)
@@ -44,16 +48,19 @@ struct with_tbb_graphs {
         }
         void edge(std::uint32_t from, std::uint32_t to) {
             tbb::flow::make_edge(nodes[from], nodes[to]);
+            waits[to] = true;
         }
         void repeat(int rounds) {
             arena.execute([&] {
                 for (int i = 0; i < rounds; ++i) {
-                    nodes.front().try_put(message());
+                    for (std::size_t node = 0; node < nodes.size(); ++node)
+                        if (!waits[node]) nodes[node].try_put(message());
                     flow->wait_for_all();
                 }
             });
         }
     };
+    // excerpt end
 
     template <class Source, class Change, class Sink>
     void pipeline(std::size_t limit, Source source, Change change, Sink sink) {

@@ -2,24 +2,35 @@
 // oneTBB: a task_group for each node. The last child runs inline.
 #pragma once
 
-#include "runtime_base.hpp"
+#include "deep_stack.hpp"
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
 #include <memory>
+#include <optional>
 
 struct with_tbb {
     tbb::global_control control;
+    std::optional<tbb::global_control> stacks; // of the library's threads
     tbb::task_arena arena;
     explicit with_tbb(unsigned threads)
         : control(tbb::global_control::max_allowed_parallelism, threads),
           arena(static_cast<int>(threads)) {}
+    // The calling thread takes part, so it needs such a stack as well.
+    with_tbb(unsigned threads, lab::deep_recursion)
+        : control(tbb::global_control::max_allowed_parallelism, threads),
+          stacks(std::in_place, tbb::global_control::thread_stack_size, lab::deep_stack),
+          arena(static_cast<int>(threads)) {}
     template <class F>
     auto run(F f) {
-        return arena.execute(f);
+        if (!stacks) return arena.execute(f);
+        decltype(f()) result{};
+        lab::call_on_stack(lab::deep_stack, [&] { result = arena.execute(f); });
+        return result;
     }
+    // excerpt forks
     template <class F, class G>
     static auto both(F f, G g) {
         tbb::task_group group;
@@ -29,6 +40,7 @@ struct with_tbb {
         group.wait();
         return std::pair(a, b);
     }
+    // excerpt end
     template <class F, class... More>
     [[gnu::always_inline]] static void start(tbb::task_group& group, const F& f,
                                              const More&... more) {

@@ -4,5 +4,5 @@
 #include "main.hpp"
 
 int main(int argc, char** argv) {
-    return lab::main_with_cilk_and_algorithms<with_openmp>(argc, argv);
+    return lab::main_with_all_tables<with_openmp>(argc, argv);
 }

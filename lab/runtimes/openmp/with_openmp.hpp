@@ -16,6 +16,7 @@ struct with_openmp {
         result = f();
         return result;
     }
+    // excerpt forks
     template <class F, class G>
     static auto both(F f, G g) {
         decltype(f()) a{};
@@ -25,6 +26,7 @@ struct with_openmp {
 #pragma omp taskwait
         return std::pair(a, b);
     }
+    // excerpt end
     template <class F, class... More>
     static void start(F f, More... more) {
         if constexpr (sizeof...(more) == 0) {

@@ -26,5 +26,6 @@ struct actors {
 };
 
 int main(int argc, char** argv) {
-    return lab::program<actors, lab::savina_actors, lab::more_savina_actors>(argc, argv);
+    return lab::program<actors, lab::savina_actors, lab::more_savina_actors,
+                        lab::last_savina_actors>(argc, argv);
 }

@@ -22,6 +22,7 @@ struct next_is {
     sennit::actor_ref<ring_node> next;
 };
 
+// excerpt thread-ring
 class ring_node : public sennit::actor<ring_node, next_is, token> {
 public:
     ring_node(std::int64_t number, finish& whole) : number_(number), whole_(whole) {}
@@ -38,6 +39,7 @@ private:
     std::int64_t number_;
     finish& whole_;
 };
+// excerpt end
 
 // Makes a ring in as many parts as there are workers, so most neighbours are on one worker.
 template <class Node, class Next, class... Args>
@@ -85,6 +87,7 @@ struct ball {
     std::int64_t left;
     sennit::actor_ref<player> from;
 };
+// excerpt ping-pong
 class player : public sennit::actor<player, ball> {
 public:
     explicit player(finish& whole) : whole_(whole) {}
@@ -100,6 +103,7 @@ private:
     finish& whole_;
     std::int64_t sent_ = 0;
 };
+// excerpt end
 struct ping_pong : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t run() const {

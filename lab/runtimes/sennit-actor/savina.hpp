@@ -17,5 +17,10 @@ struct more_savina_actors {
     static std::optional<int> run(const std::string& name, const std::string& size,
                                   unsigned threads);
 };
+// Those of savina_last.cpp.
+struct last_savina_actors {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads);
+};
 
 } // namespace lab

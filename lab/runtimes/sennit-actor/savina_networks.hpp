@@ -24,6 +24,7 @@ struct neighbour_value {
     std::size_t side; // of the receiver, as in sor_size::around
     double value;
 };
+// excerpt savina-sor
 class cell : public sennit::actor<cell, begin_cell, neighbour_value> {
 public:
     cell(finish& whole, const sor_size& size, std::int64_t row, std::int64_t column, double value)
@@ -73,6 +74,7 @@ private:
     sor_size::around around_{};
     cells all_;
 };
+// excerpt end
 struct sor : sor_size {
     using sor_size::sor_size;
     std::int64_t run() const {
@@ -95,6 +97,7 @@ struct network_value {
     std::int64_t value;
 };
 using network_ref = sennit::actor_ref<sennit::accepts<network_value>>;
+// excerpt savina-bitonicsort
 class bitonic_stage : public sennit::actor<bitonic_stage, network_value> {
 public:
     bitonic_stage(network_ref next, bitonicsort_size::stage own)
@@ -107,6 +110,7 @@ private:
     network_ref next_;
     bitonicsort_size::stage own_;
 };
+// excerpt end
 class bitonic_end : public sennit::actor<bitonic_end, network_value> {
 public:
     bitonic_end(finish& whole, std::int64_t count) : whole_(whole), left_(count) {}

@@ -20,6 +20,7 @@ struct pi_term {
     std::size_t worker;
     piprecision_size::words value;
 };
+// excerpt savina-piprecision
 class pi_master : public sennit::actor<pi_master, start_all, pi_term> {
 public:
     pi_master(finish& whole, const piprecision_size& size)
@@ -54,6 +55,7 @@ private:
     const piprecision_size& size_;
     std::size_t number_;
 };
+// excerpt end
 inline void pi_master::give_to(std::size_t worker) {
     if (next_ < size_.terms()) workers_[worker].tell(number_of_term{next_++});
 }

@@ -73,6 +73,7 @@ public:
 private:
     finish& whole_;
 };
+// excerpt savina-fib
 class call : public sennit::actor<call, argument, value_of> {
 public:
     explicit call(caller above) : above_(above) {}
@@ -95,6 +96,7 @@ private:
     std::int64_t sum_ = 0;
     int seen_ = 0;
 };
+// excerpt end
 struct fib : fib_size {
     using fib_size::fib_size;
     std::int64_t run() const {

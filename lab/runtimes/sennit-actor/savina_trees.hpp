@@ -17,6 +17,7 @@ struct visit_tree {};
 struct sum_of_tree {
     std::int64_t sum;
 };
+// excerpt savina-uct
 class tree_node
     : public sennit::actor<tree_node, begin_growth, has_grown, visit_tree, sum_of_tree> {
 public:
@@ -65,6 +66,7 @@ private:
     std::size_t seen_ = 0;
     std::int64_t sum_ = 0;
 };
+// excerpt end
 struct uct : uct_size {
     using uct_size::uct_size;
     std::int64_t run() const {

@@ -16,6 +16,7 @@ struct number {
     std::int64_t value;
 };
 struct result {};
+// excerpt counting-actor
 class adder : public sennit::actor<adder, number, result> {
 public:
     explicit adder(finish& whole) : whole_(whole) {}
@@ -44,6 +45,7 @@ private:
     std::int64_t next_, end_;
     bool last_;
 };
+// excerpt end
 struct counting_actor : counting_size {
     using counting_size::counting_size;
     std::int64_t run() const {
@@ -389,6 +391,7 @@ class mayfly;
 struct live {
     std::int64_t number;
 };
+// excerpt spawn-storm
 class mayfly : public sennit::actor<mayfly, live> {
 public:
     mayfly(finish& whole, std::int64_t last) : whole_(whole), last_(last) {}
@@ -404,6 +407,7 @@ private:
     finish& whole_;
     std::int64_t last_;
 };
+// excerpt end
 struct spawn_storm : actor_workload {
     using actor_workload::actor_workload;
     std::int64_t run() const {

@@ -4,7 +4,9 @@
 #include "control/main.hpp"
 #include "../sennit/with_runtime.hpp"
 #include "actors/fiber_servants.hpp"
+#include "fibers/beside.hpp"
 #include "fibers/main.hpp"
+#include "fibers/mpmc.hpp"
 #include "fibers/scaling.hpp"
 #include "main.hpp"
 
@@ -56,6 +58,8 @@ struct with_sennit_fibers : with_fibers {
 
 int main(int argc, char** argv) {
     return lab::program<lab::fibers<with_sennit_fibers>, lab::scaling<with_sennit_fibers>,
-                        lab::control<with_sennit_fibers>, lab::fiber_servants<with_sennit_fibers>,
-                        lab::elsewhere<lab::run_io>>(argc, argv);
+                        lab::many_producers<with_sennit_fibers>,
+                        lab::beside_long_ones<with_sennit_fibers>, lab::control<with_sennit_fibers>,
+                        lab::fiber_servants<with_sennit_fibers>, lab::elsewhere<lab::run_io>>(argc,
+                                                                                              argv);
 }

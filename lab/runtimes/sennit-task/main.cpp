@@ -13,6 +13,7 @@
 #include <sennit/mutex.hpp>
 #include <sennit/task.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -93,6 +94,39 @@ struct task_channel : lab::summed {
         return consumer.get();
     }
 };
+
+// excerpt mpmc
+task<> send_range(numbers& to, std::int64_t first, std::int64_t last) {
+    for (std::int64_t number = first; number < last; ++number) co_await to.async_push(number);
+}
+task<std::int64_t> add_until_closed(numbers& from) {
+    std::int64_t sum = 0;
+    while (const std::optional<std::int64_t> one = co_await from.async_pop()) sum += *one;
+    co_return sum;
+}
+struct task_many_to_many : lab::summed {
+    std::size_t capacity;
+    std::int64_t each_side;
+    task_many_to_many(const std::string& size, std::size_t room, std::int64_t tasks)
+        : summed(size), capacity(room), each_side(tasks) {}
+    std::int64_t run() const {
+        numbers channel(capacity);
+        std::vector<sennit::future<void>> producers;
+        std::vector<sennit::future<std::int64_t>> consumers;
+        for (std::int64_t i = 0, first = 0; i < each_side; ++i) {
+            const std::int64_t last = first + n / each_side + (i < n % each_side);
+            producers.push_back(sennit::spawn(send_range, std::ref(channel), first, last));
+            consumers.push_back(sennit::spawn(add_until_closed, std::ref(channel)));
+            first = last;
+        }
+        for (auto& one : producers) one.get();
+        channel.close();
+        std::int64_t sum = 0;
+        for (auto& one : consumers) sum += one.get();
+        return sum;
+    }
+};
+// excerpt end
 
 // ---- many tasks that wait
 
@@ -201,6 +235,15 @@ struct tasks {
             return measure<with_runtime>(task_channel(size, 0), threads);
         if (name == "channel-buffered")
             return measure<with_runtime>(task_channel(size, 128), threads);
+        const std::int64_t half = std::max(1u, threads / 2);
+        if (name == "mpmc")
+            return measure<with_runtime>(task_many_to_many(size, 128, half), threads);
+        if (name == "mpmc-unbuffered")
+            return measure<with_runtime>(task_many_to_many(size, 0, half), threads);
+        if (name == "mpmc-4")
+            return measure<with_runtime>(task_many_to_many(size, 128, 4), threads);
+        if (name == "mpmc-4-unbuffered")
+            return measure<with_runtime>(task_many_to_many(size, 0, 4), threads);
         if (name == "mutex-contended")
             return measure<with_runtime>(task_mutex_contended(size), threads);
         if (name == "condition") return measure<with_runtime>(task_condition(size), threads);

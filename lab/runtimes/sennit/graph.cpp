@@ -13,6 +13,7 @@ namespace {
 struct with_graphs : with_runtime {
     using with_runtime::with_runtime;
 
+    // excerpt graph
     template <class Body>
     struct graph {
         with_graphs& owner;
@@ -29,6 +30,7 @@ struct with_graphs : with_runtime {
             });
         }
     };
+    // excerpt end
 
     template <class Source, class Change, class Sink>
     void pipeline(std::size_t limit, Source source, Change change, Sink sink) {

@@ -2,7 +2,9 @@
 // std::thread in the place of a fiber, and the primitives of the standard library. There is no
 // pool. The threads are those of the system, with stacks of the system's default size.
 #include "control/main.hpp"
+#include "fibers/beside.hpp"
 #include "fibers/main.hpp"
+#include "fibers/mpmc.hpp"
 #include "fibers/threads.hpp"
 
 #include <system_error>
@@ -64,5 +66,7 @@ struct with_threads : lab::threads_base {
 };
 
 int main(int argc, char** argv) {
-    return lab::program<lab::fibers<with_threads>, lab::control<with_threads>>(argc, argv);
+    return lab::program<lab::fibers<with_threads>, lab::many_producers<with_threads>,
+                        lab::beside_long_ones<with_threads>, lab::control<with_threads>>(argc,
+                                                                                         argv);
 }

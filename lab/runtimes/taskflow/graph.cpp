@@ -14,6 +14,7 @@ struct with_taskflow_graphs {
     tf::Executor executor;
     explicit with_taskflow_graphs(unsigned threads) : executor(threads) {}
 
+    // excerpt graph
     template <class Body>
     struct graph {
         tf::Executor& executor;
@@ -29,6 +30,7 @@ struct with_taskflow_graphs {
             for (int i = 0; i < rounds; ++i) executor.run(flow).wait();
         }
     };
+    // excerpt end
 
     template <class Source, class Change, class Sink>
     void pipeline(std::size_t limit, Source source, Change change, Sink sink) {

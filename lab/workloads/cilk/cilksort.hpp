@@ -147,6 +147,7 @@ struct cilksort : sorting {
                [&two] { merge(two.a2, two.b2, two.to2); });
     }
 
+    // excerpt cilksort
     [[gnu::noinline]] static void sort(number* numbers, number* second, std::ptrdiff_t size) {
         if (size < serial_sort) return quicksort(numbers, numbers + size);
         const quarters at(numbers, second, size);
@@ -158,6 +159,7 @@ struct cilksort : sorting {
                [&at] { merge(at.range_c(), at.range_d(), at.half); });
         merge(at.first_half(), at.second_half(), numbers);
     }
+    // excerpt end
     std::int64_t run() const {
         sort(numbers.data(), second.data(), static_cast<std::ptrdiff_t>(n));
         return 0;

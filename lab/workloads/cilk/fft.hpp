@@ -156,6 +156,7 @@ struct fft : fft_data {
         R::all([&at, first, middle] { halve<Work>(at, first, middle); },
                [&at, middle, last] { halve<Work>(at, middle, last); });
     }
+    // excerpt fft
     [[gnu::noinline]] static void transform(const node& at) {
         if (at.size <= leaf) return transform_leaf(at);
         halve<gather>(at, 0, at.quarter());
@@ -163,6 +164,7 @@ struct fft : fft_data {
                [&at] { transform(at.child(2)); }, [&at] { transform(at.child(3)); });
         halve<combine>(at, 0, at.quarter());
     }
+    // excerpt end
     std::int64_t run() const {
         transform(root());
         return 0;

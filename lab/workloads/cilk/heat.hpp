@@ -84,11 +84,13 @@ struct heat : heat_grid {
     static constexpr const char* name = "heat";
     using heat_grid::heat_grid;
 
+    // excerpt heat
     [[gnu::noinline]] static void node(step s, int first, int last) {
         if (last - first <= leaf) return columns(s, first, last);
         const int middle = first + (last - first) / 2;
         R::all([=] { node(s, first, middle); }, [=] { node(s, middle, last); });
     }
+    // excerpt end
     std::int64_t run() const {
         for (int number = 0; number < steps; ++number) node(at(number), 1, n - 1);
         return 0;

@@ -52,6 +52,7 @@ struct integrate : quadrature {
     known_size size;
     explicit integrate(const std::string& text) : size(one_of(text, sizes)) {}
 
+    // excerpt integrate
     [[gnu::noinline]] static double node(double x1, double y1, double x2, double y2, double area) {
         const halves two = halve(x1, y1, x2, y2);
         if (two.accurate(area)) return two.sum();
@@ -59,6 +60,7 @@ struct integrate : quadrature {
                               [=] { return node(two.x, two.y, x2, y2, two.right); });
         return a + b;
     }
+    // excerpt end
     double root() const { return node(0, 0, size.n, f(size.n), 0); }
     std::int64_t run() const { return std::llround(root() / 1000); }
     std::int64_t expected() const {

@@ -77,6 +77,8 @@ struct knapsack : knapsack_items {
     static constexpr const char* name = "knapsack";
     using knapsack_items::knapsack_items;
 
+    // excerpt knapsack
+
     // The best value with the items from `next` on, where the items so far are worth `value`.
     [[gnu::noinline]] static int node(const item* next, const item* end, int room, int value) {
         if (ends(next, end, room, value)) return ended_with(next, end, room, value);
@@ -87,6 +89,7 @@ struct knapsack : knapsack_items {
         offer(result);
         return result;
     }
+    // excerpt end
     std::int64_t run() const { return node(items.data(), items.data() + items.size(), room, 0); }
     std::int64_t expected() const { return size.best; }
     std::int64_t tasks() const { return size.nodes; }

@@ -159,6 +159,7 @@ struct lu : lu_matrix {
         R::all([&, half] { solve_upper(a.p01, b.p11, half); },
                [&, half] { solve_upper(a.p11, b.p11, half); });
     }
+    // excerpt lu
     [[gnu::noinline]] static void factorise(part m, int blocks) {
         if (blocks == 1) return factorise_block(m);
         const int half = blocks / 2;
@@ -169,6 +170,7 @@ struct lu : lu_matrix {
         update(a.p11, a.p10, a.p01, half);
         factorise(a.p11, half);
     }
+    // excerpt end
     std::int64_t run() const {
         factorise(whole(), blocks());
         return 0;

@@ -159,6 +159,7 @@ struct strassen : strassen_matrices {
     static constexpr const char* name = "strassen";
     using strassen_matrices::strassen_matrices;
 
+    // excerpt strassen
     [[gnu::noinline]] static void node(block a, block b, block c, int n) {
         if (n <= leaf) return multiply_leaf(a, b, c, n);
         const products all(a, b, c, n);
@@ -169,6 +170,7 @@ struct strassen : strassen_matrices {
                [=] { one(5); }, [=] { one(6); });
         all.combine();
     }
+    // excerpt end
     std::int64_t run() const {
         node(whole(a), whole(b), whole(c), n);
         return 0;

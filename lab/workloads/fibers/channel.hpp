@@ -8,6 +8,7 @@
 
 namespace lab {
 
+// excerpt channel
 template <class R, class Channel>
 std::int64_t send_and_add(Channel& numbers, std::int64_t n) {
     std::int64_t sum = 0;
@@ -23,6 +24,7 @@ std::int64_t send_and_add(Channel& numbers, std::int64_t n) {
     consumer.join();
     return sum;
 }
+// excerpt end
 
 template <class R>
 struct channel_rendezvous : summed {

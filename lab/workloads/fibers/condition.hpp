@@ -9,6 +9,7 @@
 
 namespace lab {
 
+// excerpt condition
 template <class R>
 struct condition : counted {
     using counted::counted;
@@ -40,5 +41,6 @@ struct condition : counted {
         return shared.count;
     }
 };
+// excerpt end
 
 } // namespace lab

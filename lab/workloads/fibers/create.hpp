@@ -7,6 +7,7 @@
 
 namespace lab {
 
+// excerpt fiber-create
 template <class R>
 struct fiber_create : counted {
     using counted::counted;
@@ -20,5 +21,6 @@ struct fiber_create : counted {
         return count;
     }
 };
+// excerpt end
 
 } // namespace lab

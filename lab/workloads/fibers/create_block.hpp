@@ -9,6 +9,7 @@
 
 namespace lab {
 
+// excerpt fiber-create-block
 template <class R>
 struct fiber_create_block : summed {
     using summed::summed;
@@ -25,5 +26,6 @@ struct fiber_create_block : summed {
         return sum;
     }
 };
+// excerpt end
 
 } // namespace lab

@@ -9,6 +9,8 @@
 
 namespace lab {
 
+// excerpt crew
+
 // Each fiber calls `wait(gate)`. Returns the number of calls that returned true, once all fibers
 // have ended.
 template <class R, class Wait>
@@ -29,5 +31,6 @@ std::int64_t crew_at_gate(std::int64_t n, Wait wait) {
     for (auto& one : all) one.join();
     return crew.passed.load(std::memory_order_relaxed);
 }
+// excerpt end
 
 } // namespace lab

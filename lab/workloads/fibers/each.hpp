@@ -38,6 +38,7 @@ std::int64_t for_each_worker(unsigned workers, std::int64_t n, Step step) {
     return sum;
 }
 
+// excerpt mutex-each
 template <class R>
 struct mutex_each : counted {
     unsigned workers;
@@ -57,7 +58,9 @@ struct mutex_each : counted {
         });
     }
 };
+// excerpt end
 
+// excerpt channel-each
 template <class R>
 struct channel_each : counted {
     unsigned workers;
@@ -74,5 +77,6 @@ struct channel_each : counted {
         });
     }
 };
+// excerpt end
 
 } // namespace lab

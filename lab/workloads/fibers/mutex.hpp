@@ -7,6 +7,8 @@
 
 namespace lab {
 
+// excerpt mutex
+
 // Runs `fibers` fibers that count to n together, with one lock around each step.
 template <class R, std::size_t fibers>
 std::int64_t count_locked(std::int64_t n) {
@@ -28,6 +30,7 @@ std::int64_t count_locked(std::int64_t n) {
     for (auto& one : all) one.join();
     return count;
 }
+// excerpt end
 
 template <class R>
 struct mutex_free : counted {

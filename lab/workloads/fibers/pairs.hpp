@@ -8,6 +8,7 @@
 
 namespace lab {
 
+// excerpt pairs
 template <class R>
 struct pairs : counted {
     using counted::counted;
@@ -43,5 +44,6 @@ struct pairs : counted {
         return right;
     }
 };
+// excerpt end
 
 } // namespace lab

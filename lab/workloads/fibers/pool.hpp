@@ -13,6 +13,7 @@
 
 namespace lab {
 
+// excerpt pool
 template <class R>
 struct pool : summed {
     static constexpr std::size_t fibers = 8;
@@ -45,5 +46,6 @@ struct pool : summed {
         return sum;
     }
 };
+// excerpt end
 
 } // namespace lab

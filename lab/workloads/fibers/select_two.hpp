@@ -7,6 +7,7 @@
 
 namespace lab {
 
+// excerpt select-two
 template <class R>
 struct select_two : summed {
     using summed::summed;
@@ -33,5 +34,6 @@ struct select_two : summed {
         return sum;
     }
 };
+// excerpt end
 
 } // namespace lab

@@ -11,6 +11,7 @@
 
 namespace lab {
 
+// excerpt skynet-channel
 template <class R>
 struct skynet_channel {
     static constexpr std::int64_t max_leaves = 100'000'000;
@@ -48,5 +49,6 @@ struct skynet_channel {
     std::int64_t expected() const { return leaves * (leaves - 1) / 2; }
     std::int64_t tasks() const { return (10 * leaves - 1) / 9; } // fibers
 };
+// excerpt end
 
 } // namespace lab

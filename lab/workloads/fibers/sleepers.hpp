@@ -17,6 +17,7 @@ inline std::chrono::microseconds nap(std::int64_t sleeper) {
     return std::chrono::microseconds((mixed >> 32) % 100'000);
 }
 
+// excerpt sleepers
 template <class R>
 struct sleepers : counted {
     using counted::counted;
@@ -34,5 +35,6 @@ struct sleepers : counted {
         return woken.load(std::memory_order_relaxed);
     }
 };
+// excerpt end
 
 } // namespace lab

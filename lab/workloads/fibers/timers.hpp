@@ -8,11 +8,10 @@
 
 #include "count.hpp"
 #include "crew.hpp"
+#include "percentiles.hpp"
 #include "sleepers.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -38,14 +37,7 @@ struct timer_lateness : counted {
         return static_cast<std::int64_t>(late_us.size()); // no fiber may continue early
     }
     std::string extra() const {
-        std::sort(late_us.begin(), late_us.end());
-        const auto share = [this](std::size_t of_100) {
-            return late_us.empty() ? 0.0 : late_us[(late_us.size() - 1) * of_100 / 100];
-        };
-        char text[96];
-        std::snprintf(text, sizeof text, ", \"late_us_p50\": %.1f, \"late_us_p99\": %.1f",
-                      share(50), share(99));
-        return text;
+        return percentiles(late_us, {{"late_us_p50", 500}, {"late_us_p99", 990}});
     }
 
 private:

@@ -6,6 +6,7 @@
 
 namespace lab {
 
+// excerpt fiber-yield
 template <class R>
 struct fiber_yield : counted {
     using counted::counted;
@@ -25,5 +26,6 @@ struct fiber_yield : counted {
         return a + b;
     }
 };
+// excerpt end
 
 } // namespace lab

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../main.hpp"
+#include "metg.hpp"
 #include "pipeline.hpp"
 #include "shapes.hpp"
 
@@ -19,11 +20,19 @@ struct graphs {
         if (name == "graph-binary-tree-1us") return shape<tree_shape, true>(size, threads);
         if (name == "graph-wavefront") return shape<wavefront_shape>(size, threads);
         if (name == "graph-wavefront-1us") return shape<wavefront_shape, true>(size, threads);
-        if (name == "pipeline-linear") return measure<R>(linear_pipeline<R>(size), threads);
+        if (name == "metg-trivial") return metg_of(metg_pattern::trivial, size, threads);
+        if (name == "metg-stencil") return metg_of(metg_pattern::stencil, size, threads);
+        if (name == "metg-fft") return metg_of(metg_pattern::fft, size, threads);
+        if (name == "metg-random") return metg_of(metg_pattern::random, size, threads);
+        if constexpr (!requires { R::no_pipeline; })
+            if (name == "pipeline-linear") return measure<R>(linear_pipeline<R>(size), threads);
         return std::nullopt;
     }
 
 private:
+    static int metg_of(metg_pattern::kind kind, const std::string& size, unsigned threads) {
+        return measure<R>(metg<R>(size, threads, kind), threads);
+    }
     template <class Shape, bool Works = false>
     static int shape(const std::string& size, unsigned threads) {
         return measure<R>(graph_workload<R, Shape, Works>(size), threads);

@@ -9,6 +9,7 @@ fn value(n: i64) -> i64 {
     (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0
 }
 
+// excerpt fib
 fn node<R: Runtime>(here: &mut R::Here<'_>, n: i64) -> i64 {
     if n < 2 {
         return n;
@@ -16,6 +17,7 @@ fn node<R: Runtime>(here: &mut R::Here<'_>, n: i64) -> i64 {
     let (a, b) = R::both(here, |here| node::<R>(here, n - 1), |here| node::<R>(here, n - 2));
     a + b
 }
+// excerpt end
 
 impl Workload for Fib {
     fn parse(size: &str) -> Option<Fib> {

@@ -83,14 +83,43 @@ impl Lateness {
         self.0.len() as u64
     }
     /// The median and the 99th percentile, in microseconds, for the line of JSON.
-    pub fn text(mut self) -> String {
-        self.0.sort();
-        let share = |of_100: usize| match self.0.len() {
-            0 => 0.0,
-            count => self.0[(count - 1) * of_100 / 100].as_secs_f64() * 1e6,
-        };
-        format!(", \"late_us_p50\": {:.1}, \"late_us_p99\": {:.1}", share(50), share(99))
+    pub fn text(self) -> String {
+        percentiles(self.0, &[("late_us_p50", 500), ("late_us_p99", 990)])
     }
+}
+
+/// Members of the line of JSON: the names of figures, and their places among 1,000 sorted samples.
+pub fn percentiles(mut samples: Vec<Duration>, wanted: &[(&str, usize)]) -> String {
+    samples.sort();
+    let at = |of_1000: usize| match samples.len() {
+        0 => 0.0,
+        count => samples[(count - 1) * of_1000 / 1000].as_secs_f64() * 1e6,
+    };
+    wanted.iter().map(|(name, place)| format!(", \"{name}\": {:.1}", at(*place))).collect()
+}
+
+/// The figures of `beside-spawn` and `beside-reply`.
+pub fn beside_text(kind: &str, samples: Vec<Duration>) -> String {
+    let names = ["p50", "p99", "p999"].map(|place| format!("{kind}_us_{place}"));
+    percentiles(samples, &[(&names[0], 500), (&names[1], 990), (&names[2], 999)])
+}
+
+/// The steps of a long task of `beside-spawn` and `beside-reply`: 1 ms.
+pub const LONG_STEPS: u64 = 500_000;
+
+/// The number of producers of `mpmc`, and that of its consumers.
+pub fn each_side(workers: u64) -> u64 {
+    (workers / 2).max(1)
+}
+
+/// The numbers that each of so many producers sends.
+pub fn ranges(n: u64, producers: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
+    let mut first = 0;
+    (0..producers).map(move |i| {
+        let range = first..first + share(n, producers, i);
+        first = range.end;
+        range
+    })
 }
 
 /// The share of worker i when `of` workers do n operations together.
@@ -113,6 +142,7 @@ fn known(workload: &str, n: u64) -> (u64, u64) {
         "channel-rendezvous" | "channel-buffered" | "select-two" | "counting-actor" => {
             (n * (n - 1) / 2, n)
         }
+        "mpmc" | "mpmc-4" | "mpmc-unbuffered" | "mpmc-4-unbuffered" => (n * (n - 1) / 2, n),
         "fiber-create-block" | "pool-0" | "pool-200ns" => (n * (n - 1) / 2, n),
         "pool-1us" | "pool-5us" => (n * (n - 1) / 2, n),
         "thread-ring" => (n % RING + 1, n),
@@ -141,8 +171,7 @@ fn measure<R: Fibers>(arguments: &[String]) -> Result<(), String> {
     }
     let runtime = R::start(threads as usize);
     let none = || format!("no workload is called '{workload}'");
-    let (expected, tasks) =
-        R::known(workload, size).unwrap_or_else(|| known(workload, size));
+    let (expected, tasks) = R::known(workload, size).unwrap_or_else(|| known(workload, size));
     measured(|| runtime.run(workload, size).ok_or_else(none), expected, tasks, || runtime.extra())
 }
 

@@ -15,6 +15,7 @@ fn f(x: f64) -> f64 {
     (x * x + 1.0) * x
 }
 
+// excerpt integrate
 fn node<R: Runtime>(
     here: &mut R::Here<'_>,
     x1: f64,
@@ -38,6 +39,7 @@ fn node<R: Runtime>(
     );
     a + b
 }
+// excerpt end
 
 impl Workload for Integrate {
     fn parse(size: &str) -> Option<Integrate> {

@@ -25,6 +25,7 @@ const NONE: i32 = i32::MIN;
 /// The best value that a task has seen. Tasks that raise it at the same time may lose an update.
 static BEST: AtomicI32 = AtomicI32::new(NONE);
 
+// excerpt knapsack
 fn node<R: Runtime>(here: &mut R::Here<'_>, items: &[Item], room: i32, value: i32) -> i32 {
     if room < 0 {
         return NONE;
@@ -46,6 +47,7 @@ fn node<R: Runtime>(here: &mut R::Here<'_>, items: &[Item], room: i32, value: i3
     }
     result
 }
+// excerpt end
 
 impl Workload for Knapsack {
     fn parse(size: &str) -> Option<Knapsack> {

@@ -7,6 +7,7 @@ pub mod fibers;
 mod integrate;
 mod knapsack;
 mod matmul;
+pub mod metg;
 mod nqueens;
 mod program;
 mod report;

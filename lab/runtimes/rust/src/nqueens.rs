@@ -21,6 +21,7 @@ fn legal<const N: usize>(board: &[i8; N], column: usize, row: i8) -> bool {
     })
 }
 
+// excerpt nqueens
 fn node<R: Runtime, const N: usize>(here: &mut R::Here<'_>, column: usize, board: [i8; N]) -> i64 {
     if column == N {
         return 1;
@@ -39,6 +40,7 @@ fn node<R: Runtime, const N: usize>(here: &mut R::Here<'_>, column: usize, board
         node::<R, N>(here, column + 1, next)
     })
 }
+// excerpt end
 
 impl Workload for Queens {
     fn parse(size: &str) -> Option<Queens> {

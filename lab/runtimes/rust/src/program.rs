@@ -6,11 +6,13 @@ use crate::fib::Fib;
 use crate::integrate::Integrate;
 use crate::knapsack::Knapsack;
 use crate::matmul::Matmul;
+use crate::metg::{self, Graph};
 use crate::nqueens::Queens;
 use crate::report::measured;
 use crate::runtime::{Runtime, Workload};
 use crate::skynet::Skynet;
 use crate::uts::Uts;
+use std::cell::Cell;
 use std::process::ExitCode;
 
 /// The size of each thread's stack in bytes. A waiting `join` runs other tasks on top, so the stack
@@ -21,6 +23,27 @@ fn measure<R: Runtime, W: Workload>(size: &str, threads: usize) -> Result<(), St
     let workload = W::parse(size).ok_or_else(|| format!("size out of range: '{size}'"))?;
     let runtime = R::start(threads);
     measured(|| Ok(workload.run(&runtime)), workload.expected(), workload.tasks(), String::new)
+}
+
+fn measure_metg<R: Runtime>(workload: &str, size: &str, threads: usize) -> Result<(), String> {
+    let steps = size.parse().ok().filter(|steps| (1..=10_000).contains(steps));
+    let steps = steps.ok_or_else(|| format!("size out of range: '{size}'"))?;
+    let unknown = || format!("unknown workload '{workload}'");
+    let graph = Graph::named(workload, steps).ok_or_else(unknown)?;
+    let runtime = R::start(threads);
+    let offered = Cell::new(true);
+    let step = metg::seconds_of_step(threads);
+    let metg_us = Cell::new(0.0);
+    let sweep = || {
+        let run_once = || offered.set(offered.get() && runtime.run_graph(&graph));
+        let (right, us) = graph.sweep(threads, step, run_once);
+        if !offered.get() {
+            return Err(unknown());
+        }
+        metg_us.set(us);
+        Ok(right)
+    };
+    measured(sweep, graph.tasks(), graph.tasks(), || metg::text(metg_us.get()))
 }
 
 /// Runs a workload that only one runtime has; `None` if the name is not among them.
@@ -45,7 +68,7 @@ fn run<R: Runtime>(arguments: &[String], own: OwnWorkload) -> Result<(), String>
         "uts" => measure::<R, Uts>(size, count),
         "integrate" => measure::<R, Integrate>(size, count),
         "knapsack" => measure::<R, Knapsack>(size, count),
-        other => Err(format!("unknown workload '{other}'")),
+        other => measure_metg::<R>(other, size, count),
     }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The interface between a workload and a runtime.
 
+use crate::metg::Graph;
+
 pub trait Runtime: Sync + Sized {
     /// The largest pool that the library can make, or that the lab asks for.
     const MOST_THREADS: usize = 1024;
@@ -15,6 +17,12 @@ pub trait Runtime: Sync + Sized {
 
     /// Runs `f` where it can fork, and waits for its end.
     fn enter<T: Send>(&self, f: impl FnOnce(&mut Self::Here<'_>) -> T + Send) -> T;
+
+    /// Runs all tasks of a graph and returns true, or returns false if the lab has no port of
+    /// graphs to this runtime.
+    fn run_graph(&self, _graph: &Graph) -> bool {
+        false
+    }
 
     /// Returns the two results, computed in parallel if a thread is free.
     fn both<A: Send, B: Send>(

@@ -8,6 +8,7 @@ pub struct Skynet {
     leaves: i64,
 }
 
+// excerpt skynet
 fn node<R: Runtime>(here: &mut R::Here<'_>, first: i64, leaves: i64) -> i64 {
     if leaves == 1 {
         return first;
@@ -15,6 +16,7 @@ fn node<R: Runtime>(here: &mut R::Here<'_>, first: i64, leaves: i64) -> i64 {
     let part = leaves / 10;
     R::sum(here, 0, 10, &|here: &mut R::Here<'_>, i| node::<R>(here, first + i as i64 * part, part))
 }
+// excerpt end
 
 impl Workload for Skynet {
     fn parse(size: &str) -> Option<Skynet> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! UTS, the unbalanced tree search (Olivier et al., LCPC 2006): counts the nodes of a tree whose
-//! shape follows from its random numbers alone. T1 is a geometric tree of fixed shape, T3 a
-//! binomial tree with long thin branches, and TT a tiny tree for tests.
+//! shape follows from its random numbers alone. T1 and T1L are geometric trees of fixed shape. T3
+//! and T3L are binomial trees with long thin branches, and TT is a tiny tree for tests.
 
 use crate::runtime::{Runtime, Workload};
 use crate::sha1::sha1;
@@ -53,24 +53,29 @@ impl Shape {
     }
 }
 
+// excerpt uts
 fn node<R: Runtime>(here: &mut R::Here<'_>, shape: &Shape, state: State, height: u32) -> i64 {
     1 + R::sum(here, 0, shape.children(&state, height), &|here: &mut R::Here<'_>, i| {
         node::<R>(here, shape, child(&state, i), height + 1)
     })
 }
+// excerpt end
 
 impl Workload for Uts {
     fn parse(size: &str) -> Option<Uts> {
-        let geometric =
-            |depth, nodes| Uts { shape: Shape::Geometric { b0: 4.0, depth }, seed: 19, nodes };
+        let geometric = |depth, seed, nodes| Uts {
+            shape: Shape::Geometric { b0: 4.0, depth },
+            seed,
+            nodes,
+        };
+        let binomial =
+            |q, m, seed, nodes| Uts { shape: Shape::Binomial { b0: 2000, q, m }, seed, nodes };
         match size {
-            "T1" => Some(geometric(10, 4130071)),
-            "TT" => Some(geometric(5, 3987)),
-            "T3" => Some(Uts {
-                shape: Shape::Binomial { b0: 2000, q: 0.124875, m: 8 },
-                seed: 42,
-                nodes: 4112897,
-            }),
+            "T1" => Some(geometric(10, 19, 4130071)),
+            "T1L" => Some(geometric(13, 29, 102181082)),
+            "TT" => Some(geometric(5, 19, 3987)),
+            "T3" => Some(binomial(0.124875, 8, 42, 4112897)),
+            "T3L" => Some(binomial(0.200014, 5, 7, 111345631)),
             _ => None,
         }
     }

@@ -2,13 +2,15 @@
 //! crossbeam: a thread of the system for each fiber, its bounded channels, and its `select!`.
 
 use crossbeam::channel::{bounded, select, Sender};
-use lab::fibers::{main as program, Fibers};
+use lab::fibers::{each_side, main as program, ranges, Fibers};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
 use std::thread::{yield_now, Builder, JoinHandle};
 
-struct Crossbeam;
+struct Crossbeam {
+    workers: u64,
+}
 
 /// The size of each stack in bytes.
 const STACK: usize = 32 << 10;
@@ -71,6 +73,25 @@ fn channel(n: u64, room: usize) -> u64 {
     sum
 }
 
+// excerpt mpmc
+fn many_to_many(n: u64, room: usize, each_side: u64) -> u64 {
+    let (to, from) = bounded(room);
+    let producers: Vec<_> =
+        ranges(n, each_side).map(|range| produce(to.clone(), range.start, range.end)).collect();
+    let consumers: Vec<_> = (0..each_side)
+        .map(|_| {
+            let from = from.clone();
+            start(move || from.iter().sum::<u64>())
+        })
+        .collect();
+    drop(to);
+    for one in producers {
+        one.join().unwrap();
+    }
+    consumers.into_iter().map(|one| one.join().unwrap()).sum()
+}
+// excerpt end
+
 fn select_two(n: u64) -> u64 {
     let ((low, from_low), (high, from_high)) = (bounded(0), bounded(0));
     let producers = [produce(low, 0, n / 2), produce(high, n / 2, n)];
@@ -122,19 +143,24 @@ fn blocked(n: u64) -> u64 {
 }
 
 impl Fibers for Crossbeam {
-    fn start(_: usize) -> Crossbeam {
-        Crossbeam
+    fn start(threads: usize) -> Crossbeam {
+        Crossbeam { workers: threads as u64 }
     }
 
     fn run(&self, workload: &str, n: u64) -> Option<u64> {
-        let job: fn(u64) -> u64 = match workload {
-            "skynet-channel" => skynet,
-            "fiber-yield" => yields,
-            "fiber-create" => create,
-            "channel-rendezvous" => |n| channel(n, 0),
-            "channel-buffered" => |n| channel(n, 128),
-            "fibers-blocked" => blocked,
-            "select-two" => select_two,
+        let half = each_side(self.workers);
+        let job: &dyn Fn(u64) -> u64 = match workload {
+            "skynet-channel" => &skynet,
+            "fiber-yield" => &yields,
+            "fiber-create" => &create,
+            "channel-rendezvous" => &|n| channel(n, 0),
+            "channel-buffered" => &|n| channel(n, 128),
+            "fibers-blocked" => &blocked,
+            "select-two" => &select_two,
+            "mpmc" => &|n| many_to_many(n, 128, half),
+            "mpmc-unbuffered" => &|n| many_to_many(n, 0, half),
+            "mpmc-4" => &|n| many_to_many(n, 128, 4),
+            "mpmc-4-unbuffered" => &|n| many_to_many(n, 0, 4),
             _ => return None,
         };
         Some(job(n))

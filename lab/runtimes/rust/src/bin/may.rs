@@ -4,8 +4,10 @@
 
 #[path = "may/scaling.rs"]
 mod scaling;
+#[path = "may/traffic.rs"]
+mod traffic;
 
-use lab::fibers::{main as program, nap, share, Fibers};
+use lab::fibers::{each_side, main as program, nap, share, Fibers};
 use may::coroutine::{self, JoinHandle};
 use may::sync::{mpsc, Condvar, Mutex, Semphore};
 use std::process::ExitCode;
@@ -188,6 +190,7 @@ impl Fibers for May {
         let of_each: Option<fn(u64, u64) -> u64> = match workload {
             "mutex-each" => Some(scaling::mutex_each),
             "channel-each" => Some(scaling::channel_each),
+            "mpmc" => Some(|n, workers| traffic::many_to_many(n, each_side(workers))),
             _ => None,
         };
         if let Some(job) = of_each {
@@ -213,6 +216,7 @@ impl Fibers for May {
             "pool-200ns" => |n| scaling::pool(n, 100),
             "pool-1us" => |n| scaling::pool(n, 500),
             "pool-5us" => |n| scaling::pool(n, 2500),
+            "mpmc-4" => |n| traffic::many_to_many(n, 4),
             _ => return None,
         };
         Some(start(move || job(n)).join().unwrap())

@@ -3,12 +3,16 @@
 //! sender waits for an answer to each message, as in Erlang's port. It has no condition variable:
 //! `Notify` wakes a waiting task, or the next task that waits.
 
+#[path = "tokio/beside.rs"]
+mod beside;
 #[path = "tokio/io.rs"]
 mod io;
 #[path = "tokio/scaling.rs"]
 mod scaling;
+#[path = "tokio/traffic.rs"]
+mod traffic;
 
-use lab::fibers::{main as program, nap, share, Fibers, Lateness};
+use lab::fibers::{each_side, main as program, nap, share, Fibers, Lateness};
 use std::future::{poll_fn, Future};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -23,8 +27,10 @@ use tokio::time::{sleep, timeout};
 struct Tokio {
     runtime: Runtime,
     late: Arc<Lock<Option<Lateness>>>, // of the last run of timer-lateness
+    told: Arc<Lock<String>>,           // the figures of the last run beside long tasks
 }
 
+// excerpt skynet-channel
 fn node(above: mpsc::Sender<u64>, first: u64, leaves: u64) {
     spawn(async move {
         let sum = if leaves == 1 { first } else { children(first, leaves / 10).await };
@@ -43,6 +49,7 @@ async fn children(first: u64, part: u64) -> u64 {
     }
     sum
 }
+// excerpt end
 
 async fn skynet(leaves: u64) -> u64 {
     let (above, mut result) = mpsc::channel(1);
@@ -50,6 +57,7 @@ async fn skynet(leaves: u64) -> u64 {
     result.recv().await.expect("the root sends")
 }
 
+// excerpt fiber-yield
 async fn yields(n: u64) -> u64 {
     let half = |share: u64| -> JoinHandle<u64> {
         spawn(async move {
@@ -62,7 +70,9 @@ async fn yields(n: u64) -> u64 {
     let (a, b) = (half(n - n / 2), half(n / 2));
     a.await.unwrap() + b.await.unwrap()
 }
+// excerpt end
 
+// excerpt fiber-create
 async fn create(n: u64) -> u64 {
     let mut count = 0;
     for _ in 0..n {
@@ -70,7 +80,9 @@ async fn create(n: u64) -> u64 {
     }
     count
 }
+// excerpt end
 
+// excerpt channel-buffered
 async fn buffered(n: u64) -> u64 {
     let (to, mut from) = mpsc::channel(128);
     let sender = spawn(async move {
@@ -88,7 +100,9 @@ async fn buffered(n: u64) -> u64 {
     sender.await.unwrap();
     sums.await.unwrap()
 }
+// excerpt end
 
+// excerpt channel-rendezvous
 /// Sends numbers. The receiver takes each number before the next one is sent: it adds a permit for
 /// each number that it has taken.
 fn sender(numbers: std::ops::Range<u64>) -> (JoinHandle<()>, mpsc::Receiver<u64>, Arc<Semaphore>) {
@@ -117,7 +131,9 @@ async fn rendezvous(n: u64) -> u64 {
     sends.await.unwrap();
     sums.await.unwrap()
 }
+// excerpt end
 
+// excerpt select-two
 /// Does the work of `select!`: takes from the channel that is ready. It begins with either channel
 /// in turn, where `select!` would begin with a random one.
 async fn select_two(n: u64) -> u64 {
@@ -146,7 +162,9 @@ async fn select_two(n: u64) -> u64 {
     high.await.unwrap();
     consumer.await.unwrap()
 }
+// excerpt end
 
+// excerpt mutex
 async fn locked(fibers: u64, n: u64) -> u64 {
     let count = Arc::new(Mutex::new(0));
     let all: Vec<_> = (0..fibers)
@@ -165,7 +183,9 @@ async fn locked(fibers: u64, n: u64) -> u64 {
     let answer = *count.lock().await;
     answer
 }
+// excerpt end
 
+// excerpt condition
 async fn turns(n: u64) -> u64 {
     // The index of the task whose turn it is, and the number of turns so far.
     let shared = Arc::new((Mutex::new((0, 0)), [Notify::new(), Notify::new()]));
@@ -190,7 +210,9 @@ async fn turns(n: u64) -> u64 {
     let answer = shared.0.lock().await.1;
     answer
 }
+// excerpt end
 
+// excerpt sleepers
 async fn slept(n: u64) -> u64 {
     let all: Vec<_> = (0..n).map(|i| spawn(sleep(nap(i)))).collect();
     let mut woken = 0;
@@ -200,6 +222,7 @@ async fn slept(n: u64) -> u64 {
     }
     woken
 }
+// excerpt end
 
 async fn timer_lateness(n: u64, told: Arc<Lock<Option<Lateness>>>) -> u64 {
     let mut late = Lateness::default();
@@ -223,6 +246,7 @@ async fn timers_cancelled(n: u64) -> u64 {
     crew(n, move |gate| async move { timeout(limit, gate.acquire()).await.is_ok() }).await
 }
 
+// excerpt crew
 /// `n` tasks wait at one gate before it is closed, which wakes all of them with an error. Returns
 /// the number of calls of `wait` that returned true.
 async fn crew<F: Future<Output = bool> + Send>(
@@ -251,17 +275,19 @@ async fn crew<F: Future<Output = bool> + Send>(
     }
     counts.1.load(Relaxed)
 }
+// excerpt end
 
 impl Fibers for Tokio {
     fn start(threads: usize) -> Tokio {
         let mut builder = Builder::new_multi_thread();
         let runtime =
             builder.worker_threads(threads).enable_time().build().expect("tokio's threads start");
-        Tokio { runtime, late: Arc::default() }
+        Tokio { runtime, late: Arc::default(), told: Arc::default() }
     }
 
     fn run(&self, workload: &str, n: u64) -> Option<u64> {
         // The work runs in a task, because block_on runs its own future outside the workers.
+        let half = each_side(self.runtime.metrics().num_workers() as u64);
         let task = match workload {
             "skynet-channel" => self.runtime.spawn(skynet(n)),
             "fiber-yield" | "task-switch" => self.runtime.spawn(yields(n)),
@@ -286,6 +312,10 @@ impl Fibers for Tokio {
             "pool-200ns" => self.runtime.spawn(scaling::pool(n, 100)),
             "pool-1us" => self.runtime.spawn(scaling::pool(n, 500)),
             "pool-5us" => self.runtime.spawn(scaling::pool(n, 2500)),
+            "mpmc" => self.runtime.spawn(traffic::many_to_many(n, 128, half)),
+            "mpmc-4" => self.runtime.spawn(traffic::many_to_many(n, 128, 4)),
+            "beside-spawn" => self.runtime.spawn(beside::spawn_to_begin(n, self.told.clone())),
+            "beside-reply" => self.runtime.spawn(beside::request_to_reply(n, self.told.clone())),
             _ => return None,
         };
         Some(self.runtime.block_on(task).unwrap())
@@ -296,7 +326,8 @@ impl Fibers for Tokio {
     }
 
     fn extra(&self) -> String {
-        self.late.lock().unwrap().take().map_or(String::new(), Lateness::text)
+        let late = self.late.lock().unwrap().take().map_or(String::new(), Lateness::text);
+        late + &self.told.lock().unwrap()
     }
 }
 

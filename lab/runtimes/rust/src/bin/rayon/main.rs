@@ -3,6 +3,8 @@
 
 mod algorithms;
 
+use lab::metg::Graph;
+use rayon::Scope;
 use std::process::ExitCode;
 
 struct Rayon(rayon::ThreadPool);
@@ -22,6 +24,21 @@ impl lab::Runtime for Rayon {
         self.0.install(|| f(&mut ()))
     }
 
+    // excerpt metg
+    fn run_graph(&self, graph: &Graph) -> bool {
+        fn task<'a>(scope: &Scope<'a>, graph: &'a Graph, first: u32) {
+            graph.execute(first, |ready| scope.spawn(move |scope| task(scope, graph, ready)));
+        }
+        self.0.scope(|scope| {
+            for root in graph.roots() {
+                scope.spawn(move |scope| task(scope, graph, root));
+            }
+        });
+        true
+    }
+    // excerpt end
+
+    // excerpt forks
     fn both<A: Send, B: Send>(
         _: &mut (),
         f: impl FnOnce(&mut ()) -> A + Send,
@@ -29,6 +46,7 @@ impl lab::Runtime for Rayon {
     ) -> (A, B) {
         rayon::join(|| f(&mut ()), || g(&mut ()))
     }
+    // excerpt end
 }
 
 fn main() -> ExitCode {

@@ -40,6 +40,7 @@ pub async fn skynet_rendezvous(leaves: u64) -> u64 {
     sum
 }
 
+// excerpt pairs
 /// Pairs of tasks that exchange numbers. A task answers each question before the next one is put,
 /// so a channel holds one number at most.
 pub async fn pairs(n: u64) -> u64 {
@@ -69,7 +70,9 @@ pub async fn pairs(n: u64) -> u64 {
     }
     right
 }
+// excerpt end
 
+// excerpt mutex-each
 async fn mutex_loop(share: u64) -> u64 {
     let own = Mutex::new(0);
     let mut right = 0;
@@ -80,7 +83,9 @@ async fn mutex_loop(share: u64) -> u64 {
     }
     right
 }
+// excerpt end
 
+// excerpt channel-each
 async fn channel_loop(share: u64) -> u64 {
     let (to, mut from) = mpsc::channel(128);
     let mut right = 0;
@@ -90,6 +95,7 @@ async fn channel_loop(share: u64) -> u64 {
     }
     right
 }
+// excerpt end
 
 /// A task for each worker.
 pub async fn mutex_each(n: u64) -> u64 {
@@ -112,6 +118,7 @@ pub async fn channel_each(n: u64) -> u64 {
     right
 }
 
+// excerpt fiber-create-block
 pub async fn create_block(n: u64) -> u64 {
     let mut sum = 0;
     for i in 0..n {
@@ -123,7 +130,9 @@ pub async fn create_block(n: u64) -> u64 {
     }
     sum
 }
+// excerpt end
 
+// excerpt pool
 pub async fn pool(n: u64, steps: u64) -> u64 {
     let (to_pool, jobs) = mpsc::channel(JOBS_IN_CHANNEL);
     let (to_us, mut results) = mpsc::channel(JOBS_IN_CHANNEL);
@@ -148,3 +157,4 @@ pub async fn pool(n: u64, steps: u64) -> u64 {
     }
     sum
 }
+// excerpt end

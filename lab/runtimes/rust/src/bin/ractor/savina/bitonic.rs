@@ -38,6 +38,7 @@ struct StageState {
     taken: usize,
 }
 
+// excerpt savina-bitonicsort
 impl Actor for Stage {
     type Msg = u64;
     starts_with!(StageState);
@@ -64,6 +65,7 @@ impl Actor for Stage {
         Ok(())
     }
 }
+// excerpt end
 
 struct End;
 struct EndState {

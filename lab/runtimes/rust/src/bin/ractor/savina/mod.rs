@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Benchmarks of the Savina suite, as `workloads/actors/savina*.hpp` describe them.
 
+mod bank;
 mod bitonic;
 mod pi;
+mod quadrants;
+mod search;
 mod sor;
 mod uct;
 
@@ -19,6 +22,9 @@ pub fn of(workload: &str, n: u64) -> Option<Task> {
         "savina-sor" => Box::pin(sor::run(n)),
         "savina-uct" => Box::pin(uct::run(n)),
         "savina-bitonicsort" => Box::pin(bitonic::run(n)),
+        "savina-filterbank" => Box::pin(bank::run(n)),
+        "savina-astar" => Box::pin(search::run(n)),
+        "savina-facloc" => Box::pin(quadrants::run(n)),
         _ => return None,
     })
 }
@@ -40,6 +46,9 @@ pub fn known(workload: &str, n: u64) -> Option<(u64, u64)> {
         "savina-sor" => sor::known(n),
         "savina-uct" => uct::known(n),
         "savina-bitonicsort" => bitonic::known(n),
+        "savina-filterbank" => bank::known(n),
+        "savina-astar" => search::known(n),
+        "savina-facloc" => (n, n),
         _ => return None,
     })
 }

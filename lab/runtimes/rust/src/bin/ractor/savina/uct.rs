@@ -90,6 +90,7 @@ impl NodeState {
     }
 }
 
+// excerpt savina-uct
 impl Actor for TreeNode {
     type Msg = AtNode;
     starts_with!(NodeState);
@@ -131,6 +132,7 @@ impl Actor for TreeNode {
         Ok(())
     }
 }
+// excerpt end
 
 pub async fn run(n: u64) -> u64 {
     let whole = Finish::after(1);
