@@ -30,6 +30,7 @@ LIBRARIES = {  # module -> Debian package
 TEST_PACKAGES = [
     *("g++", "clang-19", "libclang-rt-19-dev", "clang-format-19", "cmake", "ninja-build", "make"),
     *("ccache", "git", "python3", "pkg-config", "libgtest-dev", "googletest", "gdb", "qemu-user"),
+    "librapidcheck-dev",
     *("g++-aarch64-linux-gnu", "libc6-dev-arm64-cross", "libssl-dev", "libhttp-parser-dev", "curl"),
     *("libasio-dev", "libboost-dev"),
     *LIBRARIES.values(),
