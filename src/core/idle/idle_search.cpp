@@ -23,9 +23,8 @@
 
 namespace sennit::sched {
 
-using tuning::force_after_ns, tuning::leave_events_ns, tuning::looks_per_event_poll,
-    tuning::pauses_per_look;
-using tuning::take_after_ns;
+using tuning::force_after_ns, tuning::leave_events_ns, tuning::take_after_ns;
+using tuning::looks_per_event_poll, tuning::pauses_per_look;
 
 void idle_search::prepare(unsigned workers, std::chrono::nanoseconds search_time) {
     progress_trackers_ = std::make_unique<progress_tracker[]>(workers);
@@ -267,6 +266,7 @@ bool idle_search::park(bool lone_tasks) noexcept {
             sys::yield_thread();
             continue;
         }
+        // E4. After S1: a thread that registers the first descriptor sees the bit.
         event_source* const events = me_.runtime().active_events();
         const bool polled = events && events->has_poller();
         // While events come, a second worker looks after the poller, or after the busy poller.
@@ -293,19 +293,17 @@ bool idle_search::park(bool lone_tasks) noexcept {
         }
         const bool leads = me_.runtime().timers().try_become_leader(me_.index());
         const std::int64_t timer = leads ? me_.runtime().timers().next_ns() : never;
-        // E4. After S1: a thread that registers the first descriptor sees the bit.
-        event_source* const active = me_.runtime().active_events();
-        const bool polls = active && !leaves && active->try_become_poller(me_.index());
-        event_source* const from = polls ? active : nullptr;
+        event_source* const polls =
+            events && !leaves && events->try_become_poller(me_.index()) ? events : nullptr;
         me_.counted.parks.add();
         tracing::emit(trace_kind::sleeps, nullptr);
         // Registers again at its next lock; until then a busy worker may be exclusive.
         base::unregister_this_thread();
-        const bool chosen = timer < until    ? parker_.sleep_to(timer, from, caught_)
-                            : until == never ? park_without_deadline(from)
-                                             : parker_.sleep_for_either(until, from, caught_);
+        const bool chosen = timer < until    ? parker_.sleep_to(timer, polls, caught_)
+                            : until == never ? park_without_deadline(polls)
+                                             : parker_.sleep_for_either(until, polls, caught_);
         tracing::emit(trace_kind::rises, nullptr);
-        if (polls) active->release_poller();
+        if (polls) polls->release_poller();
         if (leads) me_.runtime().timers().release_lead();
         if (!chosen && (caught_.count != 0 || (timer < until && timer <= sys::now_ns()))) {
             cancel_park(is_sentinel); // No more looks: a timer is due, and its task is late.
