@@ -12,7 +12,7 @@ use std::sync::Arc;
 fn node(above: mpsc::Sender<u64>, taken: Arc<Semphore>, first: u64, leaves: u64) {
     start(move || {
         let sum = if leaves == 1 { first } else { children(first, leaves / 10) };
-        above.send(sum).expect("somebody receives");
+        above.send(sum).expect("the receiver lives");
         taken.wait();
     });
 }
@@ -50,13 +50,13 @@ pub fn pairs(n: u64) -> u64 {
             start(move || {
                 while let Ok(value) = questions.recv() {
                     let value: u64 = value;
-                    back.send(value + 1).expect("somebody receives");
+                    back.send(value + 1).expect("the receiver lives");
                 }
             });
             start(move || {
                 let mut right = 0;
                 for i in 0..share {
-                    there.send(i).expect("somebody receives");
+                    there.send(i).expect("the receiver lives");
                     right += u64::from(replies.recv() == Ok(i + 1));
                 }
                 right
@@ -97,7 +97,7 @@ pub fn channel_each(n: u64, workers: u64) -> u64 {
         let mut right = 0;
         for i in 0..share {
             room.wait();
-            to.send(i).expect("somebody receives");
+            to.send(i).expect("the receiver lives");
             right += u64::from(from.recv() == Ok(i));
             room.post();
         }
@@ -112,7 +112,7 @@ pub fn create_block(n: u64) -> u64 {
         let numbers = numbers.clone();
         let one = start(move || numbers.recv().expect("its parent sends"));
         yield_now(); // it begins, and blocks
-        to.send(i).expect("somebody receives");
+        to.send(i).expect("the receiver lives");
         sum += one.join().unwrap();
     }
     sum
@@ -128,7 +128,7 @@ pub fn pool(n: u64, steps: u64) -> u64 {
             while let Ok(Some(job)) = jobs.recv() {
                 room.0.post();
                 room.1.wait();
-                to_us.send(work(job, steps)).expect("somebody receives");
+                to_us.send(work(job, steps)).expect("the receiver lives");
             }
         });
     }

@@ -12,7 +12,7 @@ use tokio::task::{spawn, yield_now};
 fn node(above: mpsc::Sender<u64>, taken: Arc<Semaphore>, first: u64, leaves: u64) {
     spawn(async move {
         let sum = if leaves == 1 { first } else { children(first, leaves / 10).await };
-        above.send(sum).await.expect("somebody receives");
+        above.send(sum).await.expect("the receiver lives");
         taken.acquire().await.expect("nobody closes it").forget();
     });
 }
@@ -51,13 +51,13 @@ pub async fn pairs(n: u64) -> u64 {
             let (back, mut replies) = mpsc::channel(1);
             spawn(async move {
                 while let Some(value) = questions.recv().await {
-                    back.send(value + 1).await.expect("somebody receives");
+                    back.send(value + 1).await.expect("the receiver lives");
                 }
             });
             spawn(async move {
                 let mut right = 0;
                 for i in 0..share {
-                    there.send(i).await.expect("somebody receives");
+                    there.send(i).await.expect("the receiver lives");
                     right += u64::from(replies.recv().await == Some(i + 1));
                 }
                 right
@@ -125,7 +125,7 @@ pub async fn create_block(n: u64) -> u64 {
         let (to, number) = oneshot::channel();
         let one = spawn(async { number.await.expect("its parent sends") });
         yield_now().await; // it begins, and blocks
-        to.send(i).expect("somebody receives");
+        to.send(i).expect("the receiver lives");
         sum += one.await.unwrap();
     }
     sum
@@ -142,7 +142,7 @@ pub async fn pool(n: u64, steps: u64) -> u64 {
         spawn(async move {
             loop {
                 let Some(job) = jobs.lock().await.recv().await else { return };
-                results.send(work(job, steps)).await.expect("somebody receives");
+                results.send(work(job, steps)).await.expect("the receiver lives");
             }
         });
     }
