@@ -13,7 +13,7 @@ those of src/core/worker/worker.cpp and src/core/queues/run_queue.hpp, whose ord
 repeats:
 
   R1  A worker whose fiber blocks continues with a ready fiber before it begins a new one.
-      (run_queue::pop_woken_if)
+      (run_queue::pop_ready_if)
   R2  A new fiber stays new, and behind the thief's own, when a thief takes it.
       (run_queue::append_batch)
   R3  A global poll begins a new fiber that a worker gave away at most once a clock tick.

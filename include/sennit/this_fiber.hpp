@@ -14,8 +14,10 @@
 
 namespace sennit::this_fiber {
 
-// Lets the other ready tasks of this worker run first, then continues. Does not throw. A switch
-// from one fiber to another takes about 6 ns.
+// Lets the other ready tasks of this worker run first, then continues: woken tasks before this one
+// whenever there are any, then the tasks that yielded earlier. For a loop that computes for long,
+// and lets short tasks run in between. Does not throw. A switch from one fiber to another takes
+// about 6 ns.
 inline void yield() noexcept {
     sched::yield();
 }

@@ -294,7 +294,7 @@ inline mailbox* mailbox::end_batch(inbox_list rest, worker& me, bool more,
         return static_cast<mailbox*>(chosen);
     }
     if (!me.queue().lifo.closed()) me.flush_lifo_slot();
-    (void)me.post_woken_if(*this, [&]() noexcept { return end_batch_locked(rest, retire); });
+    (void)me.post_yielded_if(*this, [&]() noexcept { return end_batch_locked(rest, retire); });
     if (retire) retire_slot();
     return nullptr;
 }

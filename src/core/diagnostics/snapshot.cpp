@@ -203,6 +203,7 @@ snapshot::result snapshot::collect_ready() noexcept {
         run_queue& queue = one.queue_;
         if (queue.lock_.held()) return result::again;
         all(queue.woken_);
+        all(queue.yielded_);
         all(queue.spawned_);
         if (one.next_up_.first) add_ready(*one.next_up_.first);
         if (one.next_up_.parent) add_ready(*one.next_up_.parent);

@@ -98,6 +98,10 @@ inline constexpr unsigned global_poll_interval = simulated ? 3 : 61;
 inline constexpr std::int64_t global_poll_target_ns = 5'000'000;
 inline constexpr unsigned min_global_poll_interval = simulated ? 3 : 2;
 
+// New work goes before the yielded runnables of its queue while these are fewer. Each may hold a
+// stack that a depth-first order would have freed.
+inline constexpr std::uint32_t yielded_before_new = simulated ? 2 : 16;
+
 // Looks at an owner that is inside its section before a thief gives up: the owner may have lost its
 // processor there.
 inline constexpr unsigned owner_wait_rounds = simulated ? 3 : 2'000;

@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run queue of a worker: woken and yielded runnables, oldest first, and spawned runnables,
-// newest first. Thieves get the oldest.
+// The run queue of a worker: woken runnables and yielded runnables, oldest first, and spawned
+// runnables, newest first. A woken or yielded runnable is **ready**; a spawned one is **new**.
+// Thieves and other workers get the oldest of each kind.
 //
-// Why two orders. Arrival order is fair to contexts that wait for each other. Newest first keeps
-// new work depth-first: a tree of a million fibers needs as many stacks as the tree is deep, and
-// caches stay warm.
+// Why several orders. Arrival order is fair to contexts that wait for each other. Newest first
+// keeps new work depth-first: a tree of a million fibers needs as many stacks as the tree is deep,
+// and caches stay warm. A context that yields has more to compute, and the context that was woken
+// meanwhile is often needed for a moment only, so woken runnables go before yielded ones.
 //
-// Choice between the two. After a context blocks, the worker continues the oldest ready runnable
-// (`pop_woken_if`): that runnable has a stack already, and new work would need another. After a
-// runnable ends, `pop` takes the newest spawned runnable if it was spawned after both the oldest
-// ready one and the most recently woken one had begun. (It is then usually their child.) Otherwise
-// `pop` takes the oldest ready one. A parent that waits for ten children that do not block
-// therefore continues once, after all have run, and not after each; and it continues before its own
-// elder siblings begin. A comparison with the oldest ready one alone is not enough: a ready
+// Choice between woken and new. After a context blocks, the worker continues the oldest woken
+// runnable (`pop_ready_if`): that runnable has a stack already, and new work would need another.
+// After a runnable ends, `pop` takes the newest spawned runnable if it was spawned after both the
+// oldest woken one and the most recently woken one had begun. (It is then usually their child.)
+// Otherwise `pop` takes the oldest woken one. A parent that waits for ten children that do not
+// block therefore continues once, after all have run, and not after each; and it continues before
+// its own elder siblings begin. A comparison with the oldest one alone is not enough: a woken
 // grandparent stands before the parents, and everything that the parents spawn is newer than the
 // grandparent.
+//
+// Choice between yielded and new, where none is woken. A new one begins first while fewer than
+// `tuning::yielded_before_new` yielded ones wait: a short task does not wait for each of the few
+// long ones that share the worker. Otherwise a yielded one continues: in a tree whose leaves yield,
+// each new leaf would need a stack. If a runnable has ended and the newest spawned one is younger
+// than the yielded ones, the rule above holds for these, too.
 //
 // Why the number of stacks stays small. New work stays new work at a thief (`append_batch`). It
 // goes behind all new work that the thief has of its own, so the thief is depth-first, too. New
 // work that a worker shares lies in a separate list of the injector, which workers read last
 // (shared_queue.hpp). src/core/README.md, "How many stacks", has the argument.
 //
-// Why neither kind starves. Global polls take one of either kind, alternately (`pop_alternating`):
-// the oldest ready one; then the newest new one, or the oldest new one if the coarse clock has
-// ticked since the last time. A context that yields is followed by the oldest ready one, and by the
-// newest new one if nothing is ready. src/core/README.md, "What begins and when", states the
-// bounds.
+// Why no kind starves. Global polls take one of each kind by turns (`pop_alternating`): the oldest
+// woken one; the newest new one, or the oldest new one if the coarse clock has ticked since the
+// last time; and the oldest yielded one, unless a yielded one has continued since the last global
+// poll. src/core/README.md, "What begins and when", states the bounds.
 //
 // Which thread touches which state. The worker pushes and pops under its half of a biased lock: no
 // locked instruction, no fence. It moves half of its tasks to the injector when a thief sends a
@@ -39,6 +46,7 @@
 // therefore relaxed.
 #pragma once
 
+#include "core/policy/tuning.hpp"
 #include "core/queues/biased_lock.hpp"
 #include "core/queues/lifo_slot.hpp"
 #include "sennit/detail/base/cache_line.hpp"
@@ -56,11 +64,29 @@ void clear_owner(runnable& mailbox) noexcept; // src/actors/runtime/mailbox.cpp
 class alignas(base::destructive_distance) run_queue {
 public:
     using list = base::intrusive_queue<runnable>;
-    // Runnables on their way to another queue: both kinds, oldest first, and their number.
+    enum class kind { woken, yielded, spawned };
+    // Runnables on their way to another queue: each kind, oldest first, and their number.
     struct batch {
-        list woken;
-        list spawned;
-        std::uint32_t count = 0;
+        list woken, yielded, spawned;
+        std::uint32_t count = 0, yielded_count = 0;
+
+        // The caller sets `count`.
+        void push_back(runnable& item, kind which) noexcept {
+            if (which == kind::yielded) ++yielded_count;
+            (which == kind::woken     ? woken
+             : which == kind::yielded ? yielded
+                                      : spawned)
+                .push_back(item);
+        }
+        // Removes and returns the first runnable, woken ones first; null if none is left.
+        runnable* pop() noexcept {
+            if (count == 0) return nullptr;
+            --count;
+            if (!woken.empty()) return woken.pop_front();
+            if (yielded.empty()) return spawned.pop_front();
+            --yielded_count;
+            return yielded.pop_front();
+        }
     };
 
     // ---- the owner. Each push returns the number of runnables in the queue after the push.
@@ -76,17 +102,25 @@ public:
         woken_.push_front(item);
         return add(1);
     }
+    // Puts `item` behind all ready ones.
+    std::uint32_t push_yielded(runnable& item) noexcept {
+        owner_guard inside(lock_);
+        link_yielded(item);
+        return add(1);
+    }
     std::uint32_t push_spawned(runnable& item) noexcept {
         owner_guard inside(lock_);
         item.order = next_order_++;
         spawned_.push_back(item);
         return add(1);
     }
-    // Appends a stolen batch: ready ones behind all that is ready here, new ones behind all that is
+    // Appends a stolen batch: ready ones behind those of their kind, new ones behind all that is
     // new here.
     std::uint32_t append_batch(batch& stolen) noexcept {
         owner_guard inside(lock_);
         woken_.append(stolen.woken);
+        yielded_.append(stolen.yielded);
+        yielded_count_ += std::exchange(stolen.yielded_count, 0);
         if (!SENNIT_MUTANT("new work stays new at a thief")) {
             stolen.spawned.append(spawned_);
             spawned_.append(stolen.spawned);
@@ -96,13 +130,20 @@ public:
         return add(std::exchange(stolen.count, 0));
     }
 
-    // Calls `wanted` inside the lock. If it returns true, `item` goes to the end. Returns
+    // Call `wanted` inside the lock. If it returns true, `item` goes in as its kind does. Return
     // the number of runnables in the queue, or zero if `item` did not go in.
     template <class F>
     std::uint32_t push_woken_if(runnable& item, F&& wanted) noexcept {
         owner_guard inside(lock_);
         if (!wanted()) return 0;
         woken_.push_back(item);
+        return add(1);
+    }
+    template <class F>
+    std::uint32_t push_yielded_if(runnable& item, F&& wanted) noexcept {
+        owner_guard inside(lock_);
+        if (!wanted()) return 0;
+        link_yielded(item);
         return add(1);
     }
     template <class F>
@@ -114,7 +155,8 @@ public:
         return add(1);
     }
 
-    // Ends a batch. Calls `again` inside the lock; if it returns true, `item` goes to the end.
+    // Ends a batch. Calls `again` inside the lock; if it returns true, `item` goes behind all ready
+    // ones, as a runnable that yields does.
     // Before that, `take_slot` may supply `next`; its argument tells whether the queue was empty
     // before `item`. If it supplies none, the next runnable is popped into `next` if its function
     // is `run`. Returns the number of runnables that are left.
@@ -125,15 +167,14 @@ public:
         const bool slot_is_next = size_.load_rlx() == 0; // Owner's own word.
         next = take_slot(slot_is_next);
         if (again()) {
-            woken_.push_back(item);
+            link_yielded(item);
             add(1);
         }
         if (next) return size_.load_rlx(); // Owner's own word.
-        const bool ready = woken_goes_first();
-        runnable* first = ready ? woken_.front() : spawned_.back();
-        if (first && first->run == run) {
-            next = ready ? woken_.pop_front() : spawned_.pop_back();
-            took(1);
+        const kind first = first_kind();
+        if (runnable* const one = peek(first); one && one->run == run) {
+            next = one;
+            remove(first);
         }
         return size_.load_rlx(); // Owner's own word.
     }
@@ -154,41 +195,61 @@ public:
     runnable* pop() noexcept {
         if (size() == 0) return nullptr;
         owner_guard inside(lock_);
-        runnable* item = woken_goes_first() ? woken_.pop_front() : spawned_.pop_back();
-        if (item) took(1);
+        const kind first = first_kind();
+        runnable* const item = peek(first);
+        if (item) remove(first);
         return item;
     }
-    // Takes one of each kind alternately: the oldest ready one; then the newest new one, or the
-    // oldest new one if `oldest` returns true. `oldest` is called only where there is a new one. If
-    // only one kind is present, takes one of that kind.
+    // For a global poll: takes one of each kind by turns, as far as they are present. The oldest
+    // woken one; the newest new one, or the oldest new one if `oldest` returns true; the oldest
+    // yielded one, unless one of these has continued since the last call. `oldest` is called only
+    // where there is a new one.
     template <class F>
     runnable* pop_alternating(F&& oldest) noexcept {
         if (size() == 0) return nullptr;
         owner_guard inside(lock_);
-        const bool may_begin = !spawned_.empty() && !SENNIT_MUTANT("a global poll begins new work");
-        const bool may_continue =
-            !woken_.empty() && !SENNIT_MUTANT("a global poll continues woken work");
-        spawned_is_next_ = may_begin && (!may_continue || !spawned_is_next_);
-        runnable* item = !spawned_is_next_ ? woken_.pop_front()
-                         : oldest()        ? spawned_.pop_front()
-                                           : spawned_.pop_back();
-        if (item) took(1);
-        return item;
+        const bool yielded_waits = !std::exchange(yielded_continued_, false);
+        for (int tries = 0; tries < 3; ++tries) {
+            switch (next_turn_) {
+            case kind::spawned:
+                next_turn_ = kind::woken;
+                if (spawned_.empty() || SENNIT_MUTANT("a global poll begins new work")) break;
+                took(1);
+                return oldest() ? spawned_.pop_front() : spawned_.pop_back();
+            case kind::woken:
+                next_turn_ = kind::yielded;
+                if (woken_.empty() || SENNIT_MUTANT("a global poll continues woken work")) break;
+                took(1);
+                return woken_.pop_front();
+            case kind::yielded:
+                next_turn_ = kind::spawned;
+                if (yielded_.empty() || !yielded_waits ||
+                    SENNIT_MUTANT("a global poll continues yielded work"))
+                    break;
+                return pop_yielded();
+            }
+        }
+        return nullptr;
     }
     // The order number of the next spawn: every later spawn is newer than a runnable that begins
     // now.
     std::uint64_t present() const noexcept { return next_order_; }
-    // Removes and returns the oldest ready one if its function is `run`; null otherwise.
-    runnable* pop_woken_if(void (*run)(runnable*) noexcept) noexcept {
+    // For a context that blocks. Removes and returns the oldest ready one if its function is `run`.
+    // Null if there is none, if its function differs, or if a new one goes before the yielded ones.
+    runnable* pop_ready_if(void (*run)(runnable*) noexcept) noexcept {
         owner_guard inside(lock_);
-        runnable* item = woken_.front();
-        if (!item || item->run != run) return nullptr;
-        if (SENNIT_MUTANT("a context that blocks is followed by what is ready") &&
-            !woken_goes_first())
-            return nullptr;
-        woken_.pop_front();
-        took(1);
-        return item;
+        if (runnable* const item = woken_.front()) [[likely]] {
+            if (item->run != run) return nullptr;
+            if (SENNIT_MUTANT("a context that blocks is followed by what is ready") &&
+                first_kind() == kind::spawned)
+                return nullptr;
+            woken_.pop_front();
+            took(1);
+            return item;
+        }
+        runnable* const item = yielded_.front();
+        if (!item || item->run != run || new_goes_before_yielded()) return nullptr;
+        return pop_yielded();
     }
     // Removes `item` if it is the newest spawned one. True: the caller owns it.
     bool pop_newest_if(const runnable& item) noexcept {
@@ -198,48 +259,44 @@ public:
         took(1);
         return true;
     }
-    // For a context that is about to yield. If nothing is ready, the newest spawned one becomes
-    // ready and goes first.
-    void promote_newest_if_none_is_woken() noexcept {
+    // For a context that is about to yield. If the newest spawned one goes before all ready ones,
+    // it becomes woken.
+    void promote_newest_if_it_is_next() noexcept {
         owner_guard inside(lock_);
-        runnable* item = woken_.empty() ? spawned_.pop_back() : nullptr;
-        if (!item) return;
+        if (!woken_.empty() || !new_goes_before_yielded()) return;
+        runnable* const item = spawned_.pop_back();
         item->order = began_elsewhere; // No newer runnable goes before it.
         woken_.push_back(*item);
     }
-    // Removes the oldest ready one if its function is `run`, in exchange for `self`, which is saved
-    // and goes to the end. Null: nothing has changed.
+    // For a context or task that yields. Removes the oldest ready one if its function is `run`, in
+    // exchange for `self`, which is saved and goes behind all ready ones. Null: nothing has
+    // changed, as another kind of runnable is next.
     runnable* exchange(runnable& self, void (*run)(runnable*) noexcept) noexcept {
         owner_guard inside(lock_);
-        runnable* item = woken_.front();
-        if (!item || item->run != run) return nullptr;
-        return &woken_.exchange_front(self);
+        return exchange_inside(self, run);
     }
-    // Removes the oldest ready one if its function is `run`, in exchange for `self`, which goes to
-    // the end. The caller stays inside the lock, switches to the result, and leaves the lock on the
-    // other side: thieves must not find `self` before it is saved.
+    // Like `exchange`, for a `self` that is not saved yet: the caller stays inside the lock, switches to
+    // the result, and leaves the lock on the other side. Thieves must not find `self` before it is
+    // saved.
     runnable* begin_exchange(runnable& self, void (*run)(runnable*) noexcept) noexcept {
         lock_.enter();
-        runnable* item = woken_.front();
-        if (!item || item->run != run) {
-            lock_.leave();
-            return nullptr;
-        }
-        return &woken_.exchange_front(self);
+        runnable* const item = exchange_inside(self, run);
+        if (!item) lock_.leave();
+        return item;
     }
     void end_exchange() noexcept { lock_.leave(); } // Harmless outside an exchange.
 
-    // Moves the older half to `out`, but keeps at least one. Returns the number moved.
+    // Moves half to `out`, yielded ones first, but keeps at least one. Returns the number moved.
     std::uint32_t take_half(batch& out) noexcept {
         owner_guard inside(lock_);
-        return take(size() / 2, out);
+        return take(size() / 2, out, to_share);
     }
 
     // Moves the oldest spawned runnables to `out`, at most half as many as there are runnables.
     // Returns the number moved.
     std::uint32_t take_new_half(batch& out) noexcept {
         owner_guard inside(lock_);
-        return take(size() / 2, out, kind::spawned);
+        return take(size() / 2, out, new_only);
     }
 
     // The oldest of the spawned runnables; null if there is none. The runnable may disappear
@@ -252,7 +309,7 @@ public:
     // Moves everything to `out`. Returns the number moved.
     std::uint32_t take_all(batch& out) noexcept {
         owner_guard inside(lock_);
-        return take(size(), out);
+        return take(size(), out, to_steal);
     }
 
     // ---- any other thread
@@ -263,17 +320,17 @@ public:
     std::uint32_t steal_half(batch& out, F&& first) noexcept {
         if (in_sight() == 0 || !lock_.try_lock_remote()) return 0;
         first();
-        const std::uint32_t count = take((size() + 1) / 2, out);
+        const std::uint32_t count = take((size() + 1) / 2, out, to_steal);
         lock_.unlock_remote();
         return count;
     }
 
-    // Moves all woken runnables to `out` likewise. Sets `out.count` to the number moved.
+    // Moves all ready runnables to `out` likewise. Sets `out.count` to the number moved.
     template <class F>
-    void steal_woken(batch& out, F&& first) noexcept {
+    void steal_ready(batch& out, F&& first) noexcept {
         if (in_sight() == 0 || !lock_.try_lock_remote()) return;
         first();
-        take(size(), out, kind::woken);
+        take(size(), out, ready_only);
         lock_.unlock_remote();
     }
 
@@ -320,44 +377,124 @@ private:
         // Orders nothing: the lock carries the removed runnables.
         size_.store_rlx(size_.load_rlx() - count);
     }
-    enum class kind { both, woken, spawned };
-    std::uint32_t take(std::uint32_t count, batch& out, kind which = kind::both) noexcept {
+    // The kinds that a removal takes, in this order. Work that is shared on request lies in the
+    // injector until a worker looks there. Woken work, which its owner would run next, goes last of
+    // the ready work. Behind a stuck owner it is the most urgent.
+    struct kinds {
+        kind each[3];
+        int count;
+    };
+    static constexpr kinds to_share = {{kind::yielded, kind::woken, kind::spawned}, 3};
+    static constexpr kinds to_steal = {{kind::woken, kind::yielded, kind::spawned}, 3};
+    static constexpr kinds ready_only = {{kind::woken, kind::yielded}, 2};
+    static constexpr kinds new_only = {{kind::spawned}, 1};
+
+    // Moves the oldest `count` runnables of `which` to `out`. Returns the number moved.
+    std::uint32_t take(std::uint32_t count, batch& out, const kinds& which) noexcept {
         std::uint32_t taken = 0;
-        for (; taken < count; ++taken) {
-            const bool ready = which == kind::woken || (which == kind::both && !woken_.empty());
-            runnable* item = ready ? woken_.pop_front() : spawned_.pop_front();
-            if (!item) break;
-            // The number belonged to this queue.
-            item->order = ready ? began_elsewhere : never_spawned_here;
-            if (item->owned) [[unlikely]]
-                clear_owner(*item);
-            (ready ? out.woken : out.spawned).push_back(*item);
+        for (int k = 0; k < which.count; ++k) {
+            while (taken < count) {
+                runnable* const item = unlink_oldest(which.each[k]);
+                if (!item) break;
+                ++taken;
+                // The number belonged to this queue.
+                item->order = which.each[k] == kind::spawned ? never_spawned_here : began_elsewhere;
+                if (item->owned) [[unlikely]]
+                    clear_owner(*item);
+                out.push_back(*item, which.each[k]);
+            }
         }
         out.count = taken;
         if (taken != 0) took(taken);
         return taken;
     }
+    // Does not change the size.
+    runnable* unlink_oldest(kind which) noexcept {
+        return which == kind::woken     ? woken_.pop_front()
+               : which == kind::yielded ? unlink_yielded()
+                                        : spawned_.pop_front();
+    }
 
-    bool woken_goes_first() const noexcept {
-        const runnable* oldest = woken_.front();
-        const runnable* newest = spawned_.back();
-        if (!oldest || !newest) return oldest != nullptr;
-        const bool before_woken =
-            newest->order < woken_.back()->order && !SENNIT_MUTANT("new work waits for the woken");
-        return before_woken || newest->order < oldest->order;
+    // The kind that a pick takes after a runnable has ended. If the queue is empty: any.
+    kind first_kind() const noexcept {
+        const runnable* const newest = spawned_.back();
+        if (!newest) return woken_.empty() ? kind::yielded : kind::woken;
+        if (!woken_.empty()) return is_younger(*newest, woken_) ? kind::spawned : kind::woken;
+        return new_goes_before_yielded() || is_younger(*newest, yielded_) ? kind::spawned
+                                                                          : kind::yielded;
+    }
+    // True if `newest` was spawned after both the oldest and the last one of `ready` had begun.
+    static bool is_younger(const runnable& newest, const list& ready) noexcept {
+        const bool than_last =
+            newest.order >= ready.back()->order || SENNIT_MUTANT("new work waits for the woken");
+        return than_last && newest.order >= ready.front()->order;
+    }
+    // True if new work goes before the yielded runnables where none is woken.
+    bool new_goes_before_yielded() const noexcept {
+        const bool always_behind = SENNIT_MUTANT("new work goes before a few yielded tasks");
+        return !spawned_.empty() &&
+               yielded_count_ < (always_behind ? 1 : tuning::yielded_before_new);
+    }
+    // The runnable that `remove` removes; null if there is none.
+    runnable* peek(kind which) const noexcept {
+        return which == kind::woken     ? woken_.front()
+               : which == kind::yielded ? yielded_.front()
+                                        : spawned_.back();
+    }
+    void remove(kind which) noexcept {
+        if (which == kind::yielded) {
+            (void)pop_yielded();
+            return;
+        }
+        (void)(which == kind::woken ? woken_.pop_front() : spawned_.pop_back());
+        took(1);
+    }
+    void link_yielded(runnable& item) noexcept {
+        if (SENNIT_MUTANT("woken tasks go before yielded ones")) return woken_.push_back(item);
+        yielded_.push_back(item);
+        ++yielded_count_;
+    }
+    runnable* unlink_yielded() noexcept {
+        runnable* const item = yielded_.pop_front();
+        if (item) --yielded_count_;
+        return item;
+    }
+    // The owner continues the oldest yielded one.
+    runnable* pop_yielded() noexcept {
+        yielded_continued_ = true;
+        took(1);
+        return unlink_yielded();
+    }
+    // Inside the lock; see `exchange`.
+    [[gnu::always_inline]] runnable* exchange_inside(runnable& self,
+                                                     void (*run)(runnable*) noexcept) noexcept {
+        if (runnable* const item = woken_.front()) [[unlikely]] {
+            if (item->run != run) return nullptr;
+            woken_.pop_front();
+            link_yielded(self);
+            return item;
+        }
+        runnable* const item = yielded_.front();
+        if (!item || item->run != run || new_goes_before_yielded()) return nullptr;
+        yielded_continued_ = true;
+        return &yielded_.exchange_front(self);
     }
 
     friend class snapshot;
     biased_lock lock_;
     list woken_;
+    list yielded_;
     list spawned_;
     // Order numbers that do not come from `next_order_`.
     // Older than every runnable that began here.
     static constexpr std::uint64_t never_spawned_here = 0;
     // Newer than every runnable that was spawned here.
     static constexpr std::uint64_t began_elsewhere = UINT64_MAX;
-    std::uint64_t next_order_ = 1; // The number of the next spawn; the owner's.
-    bool spawned_is_next_ = false; // True if the last global poll began new work; the owner's.
+    std::uint64_t next_order_ = 1;    // The number of the next spawn; the owner's.
+    std::uint32_t yielded_count_ = 0; // The length of `yielded_`.
+    kind next_turn_ = kind::spawned;  // The kind that the next global poll prefers; the owner's.
+    // True if a yielded one has continued since the last global poll; the owner's.
+    bool yielded_continued_ = false;
     base::atomic<std::uint32_t> size_{0};
 };
 

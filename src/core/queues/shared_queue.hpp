@@ -44,15 +44,16 @@ public:
     // Adds a batch that a worker shares.
     void push_batch(run_queue::batch& given) noexcept {
         std::lock_guard guard(lock_);
+        const std::uint32_t count = given.count;
         if (order_) {
-            while (runnable* item = given.woken.pop_front()) put(*item);
-            while (runnable* item = given.spawned.pop_front()) put(*item);
+            while (runnable* item = given.pop()) put(*item);
         } else {
             items_.append(given.woken);
+            items_.append(given.yielded);
             shared_spawned_.append(given.spawned);
+            given.count = given.yielded_count = 0;
         }
-        // The owner of the lock is the only writer.
-        size_.store(size_.load_rlx() + std::exchange(given.count, 0));
+        size_.store(size_.load_rlx() + count); // The owner of the lock is the only writer.
     }
 
     // When shared new work has its turn.

@@ -91,7 +91,7 @@ SENNIT_SWITCHES inline void worker::switch_now(context& from, context& target) n
     if (global_poll_due()) return nullptr;
     if (share_requested()) [[unlikely]]
         return nullptr;
-    runnable* item = queue_.pop_woken_if(&context::resume_ready);
+    runnable* item = queue_.pop_ready_if(&context::resume_ready);
     if (!item) return nullptr;
     counted.tasks_picked.add();
     context& target = static_cast<context&>(*item);

@@ -83,7 +83,7 @@ std::uint32_t worker::gather() noexcept {
     for (unsigned i = 0, all = runtime_.worker_count_with_spares(); i < all; ++i) {
         worker& other = runtime_.worker_at(i);
         if (&other == this) continue;
-        found += stealing().steal_woken(other);
+        found += stealing().steal_ready(other);
         for (unsigned n = 0;
              n < tuning::gathered_at_once && stealing().steal_from_pinned(other, false); ++n)
             ++found;

@@ -23,9 +23,9 @@ bool thief::steal_tasks(worker& victim) noexcept {
     return keep_stolen(stolen) != 0;
 }
 
-std::uint32_t thief::steal_woken(worker& victim) noexcept {
+std::uint32_t thief::steal_ready(worker& victim) noexcept {
     run_queue::batch stolen;
-    victim.queue().steal_woken(stolen, [&]() noexcept { hooks::before_queue_steal(victim); });
+    victim.queue().steal_ready(stolen, [&]() noexcept { hooks::before_queue_steal(victim); });
     return stolen.count == 0 ? 0 : keep_stolen(stolen);
 }
 

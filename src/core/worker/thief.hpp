@@ -42,7 +42,7 @@ public:
     bool steal_tasks(worker& victim) noexcept;
     // Moves all ready tasks of `victim`, but no new ones, to the own queue. Returns their number:
     // zero if there are none, or if another thread uses the queue.
-    std::uint32_t steal_woken(worker& victim) noexcept;
+    std::uint32_t steal_ready(worker& victim) noexcept;
     // Moves a task with a soft affinity from the pinned queue of `victim` to the own queue. Without
     // `even_stale` it skips wakeups that are probably stale. Returns false if there is no such
     // task.

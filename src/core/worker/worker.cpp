@@ -357,7 +357,7 @@ void worker::post_by_policy(runnable& item) noexcept {
 // worker need be woken.
 void worker::requeue(resumable& self) noexcept {
     if (is_local(self))
-        queue_.push_woken(self);
+        queue_.push_yielded(self);
     else
         post_by_policy(self);
 }
@@ -431,7 +431,7 @@ template <bool traced>
             poll_.begin_shared.make_due(); // Shared new work does not wait for a tick either.
         }
     }
-    queue_.promote_newest_if_none_is_woken();
+    queue_.promote_newest_if_it_is_next();
     waiter who;
     suspend_current(
         [](void*, waiter& left) noexcept {
@@ -449,7 +449,7 @@ bool worker::yield_task(resumable& self) noexcept {
         if (steal_requested()) publish_on_request();
         return false;
     }
-    queue_.promote_newest_if_none_is_woken();
+    queue_.promote_newest_if_it_is_next();
     requeue(self);
     return true;
 }

@@ -76,6 +76,11 @@ public:
                        [this](runnable& one, F& why) { return queue_.push_woken_if(one, why); });
     }
     template <class F>
+    bool post_yielded_if(runnable& item, F&& wanted) noexcept {
+        return post_if(item, wanted,
+                       [this](runnable& one, F& why) { return queue_.push_yielded_if(one, why); });
+    }
+    template <class F>
     bool post_spawned_if(runnable& item, F&& wanted) noexcept {
         return post_if(item, wanted,
                        [this](runnable& one, F& why) { return queue_.push_spawned_if(one, why); });
@@ -151,7 +156,7 @@ public:
     runnable* next_ready_task(void (*function)(runnable*) noexcept) noexcept {
         if (loop_decides()) [[unlikely]]
             return nullptr;
-        runnable* item = queue_.pop_woken_if(function);
+        runnable* item = queue_.pop_ready_if(function);
         if (!item) return nullptr;
         count_loop_run();
         self().order = queue_.present();

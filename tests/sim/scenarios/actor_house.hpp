@@ -87,10 +87,7 @@ struct house {
         (void)victim.queue().steal_half(stolen_batch, [&]() noexcept {
             sennit::sched::mailbox::deliver_from_lifo_slot(victim);
         });
-        while (sennit::sched::runnable* item = stolen_batch.woken.pop_front())
-            one->core().post(*item);
-        while (sennit::sched::runnable* item = stolen_batch.spawned.pop_front())
-            one->core().post(*item);
+        while (sennit::sched::runnable* item = stolen_batch.pop()) one->core().post(*item);
     }
     engine one;
     ledger what;

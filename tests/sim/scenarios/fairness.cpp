@@ -166,6 +166,92 @@ SIM_SCENARIO_WITHIN(fairness, woken_fiber_continues_behind_fibers_that_start_fib
     });
 }
 
+// The talking fibers are woken again and again, and go before the fiber that yields.
+SIM_SCENARIO_WITHIN(fairness, yielding_fiber_continues_behind_talking_fibers, .preemptions = 1,
+                    .stale_reads = 0) {
+    engine one(1);
+    one.run([] {
+        answer_old_requests();
+        bool continued = false;
+        sennit::fiber yields([&] {
+            sennit::this_fiber::yield();
+            sennit::this_fiber::yield();
+            continued = true;
+        });
+        talkers pair(continued);
+        pair.join();
+        yields.join();
+    });
+}
+
+// Two fibers yield for ever. A fiber that one of them wakes continues before the other one does.
+SIM_SCENARIO_WITHIN(fairness, woken_fiber_continues_before_yielding_fibers, .preemptions = 1,
+                    .stale_reads = 0) {
+    engine one(1);
+    one.run([] {
+        answer_old_requests();
+        constexpr int rounds = 12;
+        sennit::channel<int> ask(1);
+        int answered = 0, at_once = 0, others = 0;
+        sennit::fiber answers([&] {
+            while (ask.pop()) {
+                ++answered;
+                at_once += others == 0;
+            }
+        });
+        sennit::fiber asks([&] {
+            for (int i = 0; i < rounds; ++i) {
+                others = 0;
+                ask.push(i);
+                sennit::this_fiber::yield();
+            }
+            ask.close();
+        });
+        sennit::fiber computes([&] {
+            while (answered < rounds) {
+                ++others;
+                sennit::this_fiber::yield();
+            }
+        });
+        asks.join();
+        computes.join();
+        answers.join();
+        // Each third pick is a global poll, which may continue a yielding fiber first.
+        sim::check(at_once >= rounds / 3, "a woken fiber continues before one that yields");
+    });
+}
+
+// A new fiber begins at the next yield, although the fiber that yields was ready before.
+SIM_SCENARIO_WITHIN(fairness, new_fiber_begins_before_few_yielding_fibers, .preemptions = 1,
+                    .stale_reads = 0) {
+    engine one(1);
+    one.run([] {
+        answer_old_requests();
+        constexpr int rounds = 12;
+        bool over = false;
+        int others = 0, at_once = 0;
+        sennit::fiber computes([&] {
+            while (!over) {
+                ++others;
+                sennit::this_fiber::yield();
+            }
+        });
+        sennit::fiber starts([&] {
+            sennit::fiber fresh[rounds];
+            for (sennit::fiber& each : fresh) {
+                others = 0;
+                each = sennit::fiber([&] { at_once += others == 0; });
+                sennit::this_fiber::yield();
+            }
+            for (sennit::fiber& each : fresh) each.join();
+            over = true;
+        });
+        starts.join();
+        computes.join();
+        sim::check(at_once >= rounds / 3, "a new fiber begins before one that yields");
+    });
+}
+
 // A fiber creates and joins other fibers in a loop. Each child runs on its joiner's stack, which
 // does not count as a task of the worker.
 SIM_SCENARIO_WITHIN(fairness, new_fiber_begins_behind_joining_fiber, .preemptions = 1,

@@ -24,8 +24,7 @@ void go(sennit::sched::runnable* one) {
 }
 template <class F>
 void each_of(run_queue::batch& stolen_batch, F&& what) {
-    while (sennit::sched::runnable* one = stolen_batch.woken.pop_front()) what(one);
-    while (sennit::sched::runnable* one = stolen_batch.spawned.pop_front()) what(one);
+    while (sennit::sched::runnable* one = stolen_batch.pop()) what(one);
 }
 void go_all(run_queue::batch& stolen_batch) {
     each_of(stolen_batch, go);

@@ -24,8 +24,7 @@ struct piece : runnable {
 
 std::vector<runnable*> all_of(run_queue::batch& batch) {
     std::vector<runnable*> all;
-    while (runnable* one = batch.woken.pop_front()) all.push_back(one);
-    while (runnable* one = batch.spawned.pop_front()) all.push_back(one);
+    while (runnable* one = batch.pop()) all.push_back(one);
     return all;
 }
 using row = std::vector<runnable*>;
@@ -71,7 +70,7 @@ TEST(run_queue, blocking_context_gets_oldest_woken_task) {
     parent.order = queue.present(); // The parent begins.
     queue.push_spawned(child);
     queue.push_woken(parent);
-    EXPECT_EQ(queue.pop_woken_if(&one_kind), &parent);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), &parent);
     EXPECT_EQ(queue.pop(), &child);
 }
 
@@ -122,7 +121,7 @@ TEST(run_queue, host_takes_woken_tasks_of_other_worker_only) {
     queue.push_woken(d);
     std::thread([&] {
         run_queue::batch gathered;
-        queue.steal_woken(gathered, [] {});
+        queue.steal_ready(gathered, [] {});
         EXPECT_EQ(gathered.count, 2u);
         EXPECT_EQ(all_of(gathered), (row{&b, &d}));
     }).join();
@@ -143,6 +142,20 @@ TEST(run_queue, host_shares_oldest_new_tasks_only) {
     EXPECT_EQ(queue.take_new_half(gift), 2u);
     EXPECT_EQ(all_of(gift), (row{&c, &d}));
     EXPECT_EQ(queue.size(), 2u);
+}
+
+TEST(run_queue, owner_shares_yielded_tasks_first) {
+    run_queue queue;
+    piece woken[2], yielded, spawned;
+    queue.push_spawned(spawned);
+    for (piece& one : woken) queue.push_woken(one);
+    queue.push_yielded(yielded);
+    run_queue::batch gift;
+    EXPECT_EQ(queue.take_half(gift), 2u);
+    EXPECT_EQ(all_of(gift), (row{&woken[0], &yielded}));
+    EXPECT_EQ(queue.take_half(gift), 1u);
+    EXPECT_EQ(all_of(gift), (row{&woken[1]}));
+    EXPECT_EQ(queue.pop(), &spawned);
 }
 
 TEST(run_queue, owner_keeps_one_task_when_it_shares) {
@@ -216,32 +229,159 @@ TEST(run_queue, owner_takes_back_only_newest_spawned_task) {
     EXPECT_EQ(queue.size(), 1u);
 }
 
-TEST(run_queue, pop_woken_if_returns_only_matching_task) {
+TEST(run_queue, pop_ready_if_returns_only_matching_task) {
     run_queue queue;
     piece a(&other_kind), b;
     queue.push_woken(a);
     queue.push_woken(b);
-    EXPECT_EQ(queue.pop_woken_if(&one_kind), nullptr);
-    EXPECT_EQ(queue.pop_woken_if(&other_kind), &a);
-    EXPECT_EQ(queue.pop_woken_if(&one_kind), &b);
-    EXPECT_EQ(queue.pop_woken_if(&one_kind), nullptr);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), nullptr);
+    EXPECT_EQ(queue.pop_ready_if(&other_kind), &a);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), &b);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), nullptr);
     EXPECT_TRUE(queue.empty());
 }
 
 TEST(run_queue, newest_spawned_task_is_promoted_if_none_is_woken) {
     run_queue queue;
     piece a, b, yields;
-    queue.promote_newest_if_none_is_woken(); // An empty queue stays empty.
+    queue.promote_newest_if_it_is_next(); // An empty queue stays empty.
     queue.push_spawned(a);
     queue.push_spawned(b);
     yields.order = queue.present(); // `yields` is younger than both.
-    queue.promote_newest_if_none_is_woken();
-    queue.promote_newest_if_none_is_woken(); // A promoted task is ready already.
+    queue.promote_newest_if_it_is_next();
+    queue.promote_newest_if_it_is_next(); // A promoted task is ready already.
     EXPECT_EQ(queue.size(), 2u);
-    queue.push_woken(yields);
+    queue.push_yielded(yields);
     EXPECT_EQ(queue.pop(), &b);
-    EXPECT_EQ(queue.pop(), &yields);
     EXPECT_EQ(queue.pop(), &a);
+    EXPECT_EQ(queue.pop(), &yields);
+}
+
+TEST(run_queue, woken_task_goes_before_yielded_ones) {
+    run_queue queue;
+    piece yielded[2], woken[2], self;
+    queue.push_yielded(yielded[0]);
+    queue.push_woken(woken[0]);
+    queue.push_yielded(yielded[1]);
+    queue.push_woken(woken[1]);
+    EXPECT_EQ(queue.pop_ready_if(&one_kind), &woken[0]);
+    EXPECT_EQ(queue.exchange(self, &one_kind), &woken[1]) << "the caller yields";
+    EXPECT_EQ(queue.size(), 3u);
+    row order;
+    while (runnable* one = queue.pop_ready_if(&one_kind)) order.push_back(one);
+    EXPECT_EQ(order, (row{&yielded[0], &yielded[1], &self}));
+    EXPECT_TRUE(queue.empty());
+}
+
+// `count` tasks that have yielded, and a new task that was spawned before they began.
+struct yielded_and_new {
+    explicit yielded_and_new(std::uint32_t count) {
+        queue.push_spawned(fresh);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            yielded.push_back(std::make_unique<piece>());
+            yielded.back()->order = queue.present();
+            queue.push_yielded(*yielded.back());
+        }
+    }
+    run_queue queue;
+    piece fresh, self;
+    std::vector<std::unique_ptr<piece>> yielded;
+};
+constexpr std::uint32_t few = sennit::sched::tuning::yielded_before_new - 1;
+
+TEST(run_queue, new_task_goes_before_few_yielded_ones) {
+    yielded_and_new blocks(few), ends(few), yields(few);
+    EXPECT_EQ(blocks.queue.pop_ready_if(&one_kind), nullptr) << "the loop decides";
+    EXPECT_EQ(ends.queue.pop(), &ends.fresh);
+    EXPECT_EQ(yields.queue.exchange(yields.self, &one_kind), nullptr) << "the loop decides";
+    EXPECT_EQ(ends.queue.pop_ready_if(&one_kind), ends.yielded[0].get()) << "no new one is left";
+}
+
+TEST(run_queue, new_task_waits_for_many_yielded_ones) {
+    yielded_and_new blocks(few + 1), ends(few + 1), yields(few + 1);
+    EXPECT_EQ(blocks.queue.pop_ready_if(&one_kind), blocks.yielded[0].get());
+    EXPECT_EQ(ends.queue.pop(), ends.yielded[0].get());
+    yields.self.order = yields.queue.present(); // It has begun.
+    EXPECT_EQ(yields.queue.exchange(yields.self, &one_kind), yields.yielded[0].get());
+    piece child;
+    yields.queue.push_spawned(child);
+    EXPECT_EQ(yields.queue.pop(), &child) << "it is younger than all yielded ones";
+}
+
+TEST(run_queue, global_polls_continue_each_kind_by_turns) {
+    run_queue queue;
+    piece woken[2], yielded[2], spawned[2];
+    for (int i = 0; i < 2; ++i) {
+        queue.push_yielded(yielded[i]);
+        queue.push_woken(woken[i]);
+        queue.push_spawned(spawned[i]);
+    }
+    const auto next = [&] { return queue.pop_alternating([] { return true; }); };
+    row order;
+    for (int i = 0; i < 6; ++i) order.push_back(next());
+    // One yielded task has continued at the third poll, so the fourth need not continue another.
+    EXPECT_EQ(order,
+              (row{&spawned[0], &woken[0], &yielded[0], &spawned[1], &woken[1], &yielded[1]}));
+}
+
+TEST(run_queue, global_poll_skips_yielded_tasks_that_continue_anyway) {
+    run_queue queue;
+    piece woken[2], yielded[2];
+    for (piece& one : yielded) queue.push_yielded(one);
+    EXPECT_EQ(queue.pop(), &yielded[0]);
+    for (piece& one : woken) queue.push_woken(one);
+    const auto next = [&] { return queue.pop_alternating([] { return true; }); };
+    EXPECT_EQ(next(), &woken[0]);
+    EXPECT_EQ(next(), &yielded[1]) << "none has continued since the last poll";
+    EXPECT_EQ(next(), &woken[1]);
+}
+
+TEST(run_queue, stolen_yielded_task_runs_after_woken_tasks_of_thief) {
+    run_queue mine, theirs;
+    piece woken[2], yielded[2];
+    theirs.push_yielded(yielded[0]);
+    theirs.push_yielded(yielded[1]);
+    mine.push_woken(woken[0]);
+    run_queue::batch stolen_batch;
+    std::thread([&] { theirs.steal_half(stolen_batch); }).join();
+    EXPECT_EQ(mine.append_batch(stolen_batch), 2u);
+    mine.push_woken(woken[1]);
+    EXPECT_EQ(mine.pop(), &woken[0]);
+    EXPECT_EQ(mine.pop(), &woken[1]);
+    EXPECT_EQ(mine.pop(), &yielded[0]);
+}
+
+TEST(run_queue, thief_gets_woken_tasks_before_yielded_ones) {
+    run_queue queue;
+    piece yielded[2], woken, spawned;
+    queue.push_spawned(spawned);
+    for (piece& one : yielded) queue.push_yielded(one);
+    queue.push_woken(woken);
+    std::thread([&] {
+        run_queue::batch stolen_batch;
+        EXPECT_EQ(queue.steal_half(stolen_batch), 2u);
+        EXPECT_EQ(all_of(stolen_batch), (row{&woken, &yielded[0]}));
+        queue.steal_ready(stolen_batch, [] {});
+        EXPECT_EQ(all_of(stolen_batch), (row{&yielded[1]}));
+    }).join();
+    EXPECT_EQ(queue.size(), 1u);
+    EXPECT_EQ(queue.pop(), &spawned);
+}
+
+TEST(run_queue, runnable_that_ends_batch_goes_behind_all_ready_ones) {
+    run_queue queue;
+    piece flooded, woken, next_batch;
+    queue.push_yielded(next_batch);
+    queue.push_woken(woken);
+    runnable* next = nullptr;
+    const auto no_message = [](bool) -> runnable* { return nullptr; };
+    EXPECT_EQ(queue.end_and_pop(flooded, [] { return true; }, no_message, &one_kind, next), 2u);
+    EXPECT_EQ(next, &woken);
+    EXPECT_EQ(queue.push_yielded_if(woken, [] { return false; }), 0u);
+    EXPECT_EQ(queue.push_yielded_if(woken, [] { return true; }), 3u);
+    row order;
+    while (runnable* one = queue.pop()) order.push_back(one);
+    EXPECT_EQ(order, (row{&next_batch, &flooded, &woken}));
 }
 
 TEST(run_queue, exchange_returns_oldest_woken_task_and_excludes_thieves) {
@@ -286,6 +426,8 @@ TEST(run_queue, each_task_is_taken_once) {
         piece& next = *pieces[static_cast<std::size_t>(i)];
         if (i % 3 == 0)
             queue.push_woken(next);
+        else if (i % 3 == 1)
+            queue.push_yielded(next);
         else
             queue.push_spawned(next);
         if (i % 2 == 0)
