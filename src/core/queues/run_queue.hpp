@@ -29,10 +29,10 @@
 // work that a worker shares lies in a separate list of the injector, which workers read last
 // (shared_queue.hpp). src/core/README.md, "How many stacks", has the argument.
 //
-// Why no kind starves. Global polls take one of each kind by turns (`pop_alternating`): the oldest
-// woken one; the newest new one, or the oldest new one if the coarse clock has ticked since the
-// last time; and the oldest yielded one, unless a yielded one has continued since the last global
-// poll. src/core/README.md, "What begins and when", states the bounds.
+// Why no kind starves. Global polls take one of each kind by turns (`pop_alternating`). The woken
+// or yielded one is the oldest. The new one is the newest, or the oldest if the coarse clock has
+// ticked since the last time. The yielded ones lose their turn if one of them has continued since
+// the last global poll. src/core/README.md, "What begins and when", states the bounds.
 //
 // Which thread touches which state. The worker pushes and pops under its half of a biased lock: no
 // locked instruction, no fence. It moves half of its tasks to the injector when a thief sends a
@@ -275,9 +275,9 @@ public:
         owner_guard inside(lock_);
         return exchange_inside(self, run);
     }
-    // Like `exchange`, for a `self` that is not saved yet: the caller stays inside the lock, switches to
-    // the result, and leaves the lock on the other side. Thieves must not find `self` before it is
-    // saved.
+    // Like `exchange`, for a `self` that is not saved yet: the caller stays inside the lock,
+    // switches to the result, and leaves the lock on the other side. Thieves must not find `self`
+    // before it is saved.
     runnable* begin_exchange(runnable& self, void (*run)(runnable*) noexcept) noexcept {
         lock_.enter();
         runnable* const item = exchange_inside(self, run);
