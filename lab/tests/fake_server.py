@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server of the family `io` that behaves, or misbehaves. Usage: `fake_server.py BEHAVIOUR
-WORKLOAD SIZE THREADS`. It has one connection at a time, and knows `io-echo-1` only.
+WORKLOAD SIZE THREADS`. It echoes messages. It has one connection at a time, or many where CROWDS
+names the behaviour.
 """
 
 import os
 import select
+import selectors
 import signal
 import socket
 import sys
 import threading
 
 MESSAGE = 64
+CROWDS = {"many", "restless", "hoarder", "forgetful"}
 
 
 def reply(behaviour, number, request):
@@ -35,6 +38,8 @@ def serve(behaviour, peer):
     number = 0
     while data := peer.recv(MESSAGE, socket.MSG_WAITALL):
         number += 1
+        if behaviour == "one_each" and number == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
         if behaviour == "close" and number == 5:
             peer.close()
             return
@@ -45,6 +50,33 @@ def serve(behaviour, peer):
         send(behaviour, peer, reply(behaviour, number, data))
 
 
+def serve_many(behaviour, door):
+    """Serves all connections until the standard input ends."""
+    replies, hoard, open_ones = 0, [], []
+    with selectors.DefaultSelector() as ready:
+        for source in (door, sys.stdin):
+            ready.register(source, selectors.EVENT_READ)
+        while True:
+            for key, _ in ready.select(0.02 if behaviour == "restless" else None):
+                peer = key.fileobj
+                if peer is sys.stdin:
+                    return
+                if peer is door:
+                    open_ones.append(door.accept()[0])
+                    ready.register(open_ones[-1], selectors.EVENT_READ)
+                elif data := peer.recv(MESSAGE, socket.MSG_WAITALL):
+                    peer.sendall(data)
+                    replies += 1
+                    if behaviour == "hoarder":
+                        hoard.append(os.urandom(200_000))
+                    if behaviour == "forgetful" and replies == 110:
+                        ready.unregister(open_ones[105])
+                        open_ones[105].close()
+                else:
+                    ready.unregister(peer)
+                    peer.close()
+
+
 def main(behaviour):
     if behaviour == "no_port":
         sys.exit(3)
@@ -53,12 +85,14 @@ def main(behaviour):
         threading.Event().wait()
     door = socket.create_server(("127.0.0.1", 0))
     print("port", door.getsockname()[1], flush=True)
-    while True:
+    while behaviour not in CROWDS:
         ready, _, _ = select.select([door, sys.stdin], [], [])
         if sys.stdin in ready:
             break
         with door.accept()[0] as peer:
             serve(behaviour, peer)
+    if behaviour in CROWDS:
+        serve_many(behaviour, door)
     if behaviour == "bad_end":
         sys.exit(7)
 

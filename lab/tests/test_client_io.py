@@ -107,6 +107,43 @@ class Client(unittest.TestCase):
                 self.assertTrue(result["ok"])
                 self.assertEqual(seen.read_text().strip(), str(expected))
 
+    def test_storm_makes_connection_for_each_request(self):
+        result = self.run_once("one_each", "io-accept", "100")
+        self.assertEqual((result["ok"], result["tasks"]), (True, 100))
+        self.assertEqual(set(result["figures"]), set(WORKLOADS["io-accept"].figures))
+        with self.assertRaisesRegex(Failed, "closed a connection before its reply|reset by peer"):
+            self.run_once("one_each", "io-echo-1", "2")
+
+    def test_rest_shows_memory_and_switches_of_server(self):
+        figures = {}
+        for behaviour in ("many", "restless", "hoarder"):
+            result = self.run_once(behaviour, "io-idle", "50")
+            self.assertEqual((result["ok"], result["tasks"]), (True, 50))
+            figures[behaviour] = result["figures"]
+            self.assertEqual(set(result["figures"]), set(WORKLOADS["io-idle"].figures))
+        self.assertLess(figures["many"]["idle_switches"], 10)
+        self.assertGreater(figures["restless"]["idle_switches"], 20)
+        self.assertLess(figures["many"]["idle_bytes"], 50_000)
+        self.assertGreater(figures["hoarder"]["idle_bytes"], 150_000)
+
+    def test_connection_that_did_not_survive_rest_is_found(self):
+        with self.assertRaisesRegex(Failed, "closed a connection before its reply|reset by peer"):
+            self.run_once("forgetful", "io-idle", "50")
+
+    def test_too_many_connections_for_system_give_reason(self):
+        done = subprocess.run(
+            ["sh", "-c", 'ulimit -n 200 && exec "$@"', "sh"]
+            + [*self.client, sys.executable, SERVER, "many", "io-idle", "500", "1"],
+            text=True,
+            capture_output=True,
+        )
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn(
+            "600 connections need 664 descriptors in the client, and as many in the server; the "
+            "system allows 200 to a process",
+            done.stderr,
+        )
+
     def test_server_that_cannot_start_gives_reason(self):
         with self.assertRaisesRegex(Failed, "/nonexistent/server: No such file"):
             run_once([*self.client, "/nonexistent/server"], "epoll", "io-echo-1", "20", 1)

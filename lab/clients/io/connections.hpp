@@ -35,6 +35,11 @@ public:
     connections(const connections&) = delete;
     connections& operator=(const connections&) = delete;
 
+    // Connects more of them. Throws std::system_error.
+    void add(std::size_t count);
+    void close(std::size_t index);
+    // Requires that the connection is closed. Throws std::system_error.
+    void connect(std::size_t index);
     std::size_t size() const noexcept { return all_.size(); }
     connection& operator[](std::size_t index) noexcept { return all_[index]; }
 
@@ -53,6 +58,8 @@ public:
 
 private:
     static constexpr std::size_t most_events = 256;
+    std::uint16_t port_;
+    std::size_t connected_ = 0; // So many times.
     std::vector<connection> all_;
     int set_ = -1;
     std::uint64_t next_ = 1;

@@ -42,6 +42,7 @@ private:
     std::array<char, 4096> buffer_;
 };
 
+// excerpt answer
 class mixed : public std::enable_shared_from_this<mixed> {
 public:
     // Computes in the pool, if there is one.
@@ -75,6 +76,7 @@ private:
     asio::thread_pool* aside_;
     message request_{};
 };
+// excerpt end
 
 // The contexts, and the threads that run them.
 class contexts {
@@ -106,6 +108,7 @@ private:
     std::size_t turn_ = 0;
 };
 
+// excerpt accept
 // Accepts connections for as long as the contexts run, and calls `begin(socket)` for each.
 template <class F>
 class acceptor {
@@ -130,6 +133,7 @@ private:
     F begin_;
     tcp::acceptor door_;
 };
+// excerpt end
 
 bool serve(service which, unsigned threads) {
     if (which == service::fork) return false;

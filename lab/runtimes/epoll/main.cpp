@@ -70,6 +70,7 @@ bool echo(peer& from) {
     }
 }
 
+// excerpt answer
 template <message (*Reply)(message)>
 bool answer(peer& from) {
     char* into = reinterpret_cast<char*>(from.request.data()); // SAFETY: bytes of plain words.
@@ -83,6 +84,7 @@ bool answer(peer& from) {
     reply(from.socket, answered.data(), sizeof answered);
     return true;
 }
+// excerpt end
 
 struct server {
     int listener;
@@ -91,14 +93,24 @@ struct server {
     std::uint32_t events;     // Of a connection.
     std::size_t accepted = 0; // Of the first thread alone.
 
+    // excerpt accept
+    // All connections that have come.
     void accept() {
-        const int socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-        if (socket < 0) return; // The client has gone.
+        for (int socket = 0;;) {
+            socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+            if (socket >= 0)
+                begin(socket);
+            else if (errno != ECONNABORTED)
+                return require(errno == EAGAIN, "accept4");
+        }
+    }
+    void begin(int socket) {
         const int on = 1;
         ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         watch(sets[accepted++ % sets.size()], socket, std::make_unique<peer>(socket).release(),
               events);
     }
+    // excerpt end
     // Runs until the standard input ends.
     void loop(std::size_t mine) {
         std::array<epoll_event, 256> events;

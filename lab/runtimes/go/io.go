@@ -28,6 +28,8 @@ var services = map[string]func(net.Conn){
 	"io-mixed":     answering(xorshift),
 	// The scheduler preempts a goroutine after 10 ms, so Go's programs compute where they are.
 	"io-mixed-aside": answering(xorshift),
+	"io-accept":      answering(xorshift),
+	"io-idle":        answering(xorshift),
 	"io-fork-1":      answering(forkedSum),
 	"io-fork-16":     answering(forkedSum),
 }
@@ -44,6 +46,8 @@ func echo(peer net.Conn) {
 		}
 	}
 }
+
+// excerpt answer
 
 // answering gives a handler that replaces word 1 of each request by its result.
 func answering(result func(state, steps uint64) uint64) func(net.Conn) {
@@ -62,6 +66,8 @@ func answering(result func(state, steps uint64) uint64) func(net.Conn) {
 		}
 	}
 }
+
+// excerpt end
 
 // forkedSum: each leaf but the last runs in a goroutine of its own.
 func forkedSum(state, steps uint64) uint64 {
@@ -84,6 +90,7 @@ func serve(handle func(net.Conn), size, threads string) error {
 	if err != nil {
 		return err
 	}
+	// excerpt accept
 	go func() {
 		for {
 			peer, err := listener.Accept()
@@ -96,6 +103,7 @@ func serve(handle func(net.Conn), size, threads string) error {
 			}()
 		}
 	}()
+	// excerpt end
 	fmt.Printf("port %d\n", listener.Addr().(*net.TCPAddr).Port)
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err

@@ -39,6 +39,7 @@ bool echo(net::tcp_stream& peer) {
     if (n != 0) peer.write(std::span(buffer).first(n));
     return n != 0;
 }
+// excerpt serve
 template <message (*Reply)(message)>
 bool answer(net::tcp_stream& peer) {
     message request;
@@ -63,6 +64,7 @@ void accept_from(net::tcp_listener& door) {
             }
         });
 }
+// excerpt end
 
 bool serve(service which, unsigned threads) {
     sennit::runtime runtime({.workers = threads});

@@ -21,7 +21,9 @@ enum class service { echo, mixed, mixed_aside, fork };
 
 inline std::optional<service> service_named(std::string_view workload) {
     if (workload.starts_with("io-echo-")) return service::echo;
-    if (workload == "io-mixed") return service::mixed;
+    // The requests of a connection that is short, or waits for long, are light ones.
+    if (workload == "io-mixed" || workload == "io-accept" || workload == "io-idle")
+        return service::mixed;
     if (workload == "io-mixed-aside") return service::mixed_aside;
     if (workload.starts_with("io-fork-")) return service::fork;
     return std::nullopt;

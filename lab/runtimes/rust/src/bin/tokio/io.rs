@@ -24,6 +24,7 @@ async fn echo(mut peer: TcpStream) {
     }
 }
 
+// excerpt answer
 /// Replaces word 1 of each request by its result.
 async fn answer<F: Future<Output = u64>>(mut peer: TcpStream, result: fn(u64, u64) -> F) {
     let mut request = [0; MESSAGE];
@@ -36,6 +37,7 @@ async fn answer<F: Future<Output = u64>>(mut peer: TcpStream, result: fn(u64, u6
         }
     }
 }
+// excerpt end
 
 async fn mixed(state: u64, steps: u64) -> u64 {
     xorshift(state, steps)
@@ -69,6 +71,7 @@ async fn fork(state: u64, steps: u64) -> u64 {
     result.await.expect("rayon runs the work")
 }
 
+// excerpt accept
 /// Calls `handle` in a task for each connection, at a free port, until the standard input ends.
 fn accept<F>(threads: usize, handle: impl Fn(TcpStream) -> F + Send + 'static) -> Result<(), String>
 where
@@ -90,11 +93,12 @@ where
     runtime.shutdown_background();
     Ok(())
 }
+// excerpt end
 
 pub fn serve(workload: &str, threads: usize) -> Option<Result<(), String>> {
     match workload {
         "io-echo-1" | "io-echo-16" | "io-echo-256" | "io-echo-1024" => Some(accept(threads, echo)),
-        "io-mixed" => Some(accept(threads, |peer| answer(peer, mixed))),
+        "io-mixed" | "io-accept" | "io-idle" => Some(accept(threads, |peer| answer(peer, mixed))),
         "io-mixed-aside" => Some(accept(threads, |peer| answer(peer, mixed_aside))),
         "io-fork-1" | "io-fork-16" => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
