@@ -104,6 +104,8 @@ workload workload_named(const std::string& name, std::size_t size, unsigned thre
     if (name == "io-echo-16") return echo(16);
     if (name == "io-echo-256") return echo(256);
     if (name == "io-echo-1024") return echo(1024);
+    if (name == "io-limit-16") return echo(16); // The limit is the server's.
+    if (name == "io-limit-256") return echo(256);
     if (name == "io-mixed" || name == "io-mixed-aside") return mixed(threads);
     if (name == "io-fork-1") return fork(1);
     if (name == "io-fork-16") return fork(16);

@@ -42,6 +42,37 @@ private:
     std::array<char, 4096> buffer_;
 };
 
+// excerpt limit
+// Each read begins a new wait of the connection's timer, which ends the wait before it.
+class limited_echo : public std::enable_shared_from_this<limited_echo> {
+public:
+    explicit limited_echo(tcp::socket from)
+        : peer_(std::move(from)), limit_(peer_.get_executor()) {}
+    void next() {
+        limit_.expires_after(read_limit);
+        limit_.async_wait([self = shared_from_this()](std::error_code ended) {
+            if (!ended) self->peer_.close();
+        });
+        peer_.async_read_some(asio::buffer(buffer_),
+                              [self = shared_from_this()](std::error_code failed, std::size_t n) {
+                                  failed ? self->end() : self->reply(n);
+                              });
+    }
+
+private:
+    void reply(std::size_t n) {
+        asio::async_write(peer_, asio::buffer(buffer_, n),
+                          [self = shared_from_this()](std::error_code failed, std::size_t) {
+                              failed ? self->end() : self->next();
+                          });
+    }
+    void end() { limit_.cancel(); }
+    tcp::socket peer_;
+    asio::steady_timer limit_;
+    std::array<char, 4096> buffer_;
+};
+// excerpt end
+
 // excerpt answer
 class mixed : public std::enable_shared_from_this<mixed> {
 public:
@@ -141,6 +172,12 @@ bool serve(service which, unsigned threads) {
     if (which == service::echo) {
         acceptor door(all,
                       [](tcp::socket peer) { std::make_shared<echo>(std::move(peer))->next(); });
+        all.run();
+        return true;
+    }
+    if (which == service::limited_echo) {
+        acceptor door(
+            all, [](tcp::socket peer) { std::make_shared<limited_echo>(std::move(peer))->next(); });
         all.run();
         return true;
     }

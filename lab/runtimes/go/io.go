@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"time"
 )
 
 // The servers of lab/workloads/io: a goroutine for each connection. message.hpp there describes
@@ -17,6 +18,7 @@ import (
 const (
 	messageSize = 64
 	leaves      = 256
+	readLimit   = 10 * time.Second
 )
 
 // services gives the handler of a connection, which serves it until the client ends it.
@@ -25,6 +27,8 @@ var services = map[string]func(net.Conn){
 	"io-echo-16":   echo,
 	"io-echo-256":  echo,
 	"io-echo-1024": echo,
+	"io-limit-16":  limitedEcho,
+	"io-limit-256": limitedEcho,
 	"io-mixed":     answering(xorshift),
 	// The scheduler preempts a goroutine after 10 ms, so Go's programs compute where they are.
 	"io-mixed-aside": answering(xorshift),
@@ -46,6 +50,27 @@ func echo(peer net.Conn) {
 		}
 	}
 }
+
+// excerpt limit
+
+// limitedEcho sets a deadline before each read.
+func limitedEcho(peer net.Conn) {
+	var buffer [4096]byte
+	for {
+		if peer.SetReadDeadline(time.Now().Add(readLimit)) != nil {
+			return
+		}
+		n, err := peer.Read(buffer[:])
+		if err != nil {
+			return
+		}
+		if _, err := peer.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// excerpt end
 
 // excerpt answer
 
