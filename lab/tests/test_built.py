@@ -33,6 +33,7 @@ CONTRACT = (  # command, threads of the run, answer, tasks
     (("sennit-monitor", "accept-2", "100"), 2, 100, 100),
     (("sennit-task", "io-echo-16", "100"), 2, 100, 100),
     (("epoll", "io-echo-16", "100"), 2, 100, 100),
+    (("sennit-fiber", "io-files-16", "100"), 2, 100, 100),
 )
 BUILT = tuple(dict.fromkeys(what[0] for what, *_ in CONTRACT))
 MORE = ("sennit-generator", "pthread", "std-async")  # run only if they are built already
