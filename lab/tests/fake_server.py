@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server of the family `io` that behaves, or misbehaves. Usage: `fake_server.py BEHAVIOUR
-WORKLOAD SIZE THREADS`. It echoes messages. It has one connection at a time, or many where CROWDS
+WORKLOAD SIZE THREADS`. It echoes messages, or answers requests of HTTP where HTTP names the
+behaviour. It has one connection at a time, or many where CROWDS
 names the behaviour.
 """
 
@@ -13,7 +14,16 @@ import sys
 import threading
 
 MESSAGE = 64
-CROWDS = {"many", "restless", "hoarder", "forgetful"}
+HEAD = b"HTTP/1.1 200 OK\r\nDate: today\r\ncontent-length:6\r\n\r\n"
+HTTP = {  # behaviour -> reply
+    "http": HEAD + b"hello\n",
+    "http_in_pieces": HEAD + b"hello\n",
+    "http_wrong_body": HEAD + b"hallo\n",
+    "http_too_long": HEAD + b"hello\n\n",
+    "http_not_found": HEAD.replace(b"200 OK", b"404 No") + b"hello\n",
+    "http_no_length": b"HTTP/1.1 200 OK\r\nX-content-length: 6\r\n\r\nhello\n",
+}
+CROWDS = {"many", "restless", "hoarder", "forgetful", *HTTP}
 
 
 def reply(behaviour, number, request):
@@ -26,7 +36,7 @@ def reply(behaviour, number, request):
 
 
 def send(behaviour, peer, data):
-    if behaviour != "in_pieces":
+    if behaviour not in ("in_pieces", "http_in_pieces"):
         peer.sendall(data)
         return
     peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -64,7 +74,9 @@ def serve_many(behaviour, door):
                 if peer is door:
                     open_ones.append(door.accept()[0])
                     ready.register(open_ones[-1], selectors.EVENT_READ)
-                elif data := peer.recv(MESSAGE, socket.MSG_WAITALL):
+                elif behaviour in HTTP and (data := peer.recv(65536)):
+                    send(behaviour, peer, HTTP[behaviour] * data.count(b"\r\n\r\n"))
+                elif behaviour not in HTTP and (data := peer.recv(MESSAGE, socket.MSG_WAITALL)):
                     peer.sendall(data)
                     replies += 1
                     if behaviour == "hoarder":

@@ -130,6 +130,26 @@ class Client(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "closed a connection before its reply|reset by peer"):
             self.run_once("forgetful", "io-idle", "50")
 
+    def test_http_client_checks_each_reply(self):
+        for behaviour in ("http", "http_in_pieces"):
+            for workload, size in (("io-http", "200"), ("io-http-pipelined", "2005")):
+                with self.subTest(behaviour, workload=workload):
+                    result = self.run_once(behaviour, workload, size)
+                    self.assertEqual((result["ok"], result["tasks"]), (True, int(size)))
+                    self.assertEqual(set(result["figures"]), set(WORKLOADS[workload].figures))
+        for behaviour, reason in (
+            ("http_wrong_body", "its body is not the expected one"),
+            ("http_too_long", "it has more bytes than replies|it begins with"),
+            ("http_not_found", "it begins with 'HTTP/1.1 404 No"),
+            ("http_no_length", "its head has no Content-Length"),
+        ):
+            for workload in ("io-http", "io-http-pipelined"):
+                with (
+                    self.subTest(behaviour, workload=workload),
+                    self.assertRaisesRegex(Failed, f"the server sent a wrong reply: ({reason})"),
+                ):
+                    self.run_once(behaviour, workload, "2000")
+
     def test_too_many_connections_for_system_give_reason(self):
         done = subprocess.run(
             ["sh", "-c", 'ulimit -n 200 && exec "$@"', "sh"]

@@ -32,8 +32,9 @@ sockaddr_in loopback(std::uint32_t last_byte, std::uint16_t port) {
 // connection. So the connections come from 127.0.0.1 to 127.0.0.200 in turn.
 constexpr std::size_t connections_of_address = 16'384, addresses = 200;
 
-// Connection `number` of this process.
-int connected(std::uint16_t port, std::size_t number) {
+} // namespace
+
+int connect_to_server(std::uint16_t port, std::size_t number) {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (socket < 0) refuse("socket");
     const sockaddr_in to = loopback(1, port);
@@ -52,8 +53,6 @@ int connected(std::uint16_t port, std::size_t number) {
     }
     return socket;
 }
-
-} // namespace
 
 connections::connections(std::uint16_t port, std::size_t count) : port_(port) {
     set_ = ::epoll_create1(EPOLL_CLOEXEC);
@@ -74,7 +73,7 @@ void connections::close(std::size_t index) {
 }
 
 void connections::connect(std::size_t index) {
-    all_[index].socket = connected(port_, connected_++);
+    all_[index].socket = connect_to_server(port_, connected_++);
     epoll_event wanted{};
     wanted.events = EPOLLIN;
     wanted.data.u64 = index;

@@ -27,6 +27,10 @@ struct connection {
     std::uint32_t kind = 0;  // Of the request, as the load numbers them.
 };
 
+// A socket that is connected to the server. `number` counts the connections of this process. Throws
+// std::system_error.
+int connect_to_server(std::uint16_t port, std::size_t number);
+
 class connections {
 public:
     // Connects. Throws std::system_error.

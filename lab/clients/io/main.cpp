@@ -8,6 +8,7 @@
 // of the requests to warm up (none with LAB_NO_WARMUP, or if connections wait), and all of them
 // under the clock. It prints the line of JSON of lab/README.md. `cpu_seconds` and `peak_rss_kib`
 // are the server's.
+#include "http_load.hpp"
 #include "load.hpp"
 #include "processors.hpp"
 #include "runtime_base.hpp"
@@ -99,6 +100,16 @@ workload idle(std::size_t connections) {
             .more_connections = connections};
 }
 
+// The connections are made anew for each load.
+workload http(std::size_t depth) {
+    return {0, [depth](const io::server_process& server, io::connections&, std::uint64_t requests) {
+                io::times all =
+                    io::http_load{.requests = requests, .connections = 64, .depth = depth}.run(
+                        server.port());
+                return io::percentiles(all, "rtt_us");
+            }};
+}
+
 workload workload_named(const std::string& name, std::size_t size, unsigned threads) {
     if (name == "io-echo-1") return echo(1);
     if (name == "io-echo-16") return echo(16);
@@ -110,6 +121,8 @@ workload workload_named(const std::string& name, std::size_t size, unsigned thre
     if (name == "io-fork-1") return fork(1);
     if (name == "io-fork-16") return fork(16);
     if (name == "io-accept") return storm();
+    if (name == "io-http") return http(1);
+    if (name == "io-http-pipelined") return http(16);
     if (name == "io-idle") return idle(size);
     throw std::invalid_argument("no workload is called '" + name + "'");
 }

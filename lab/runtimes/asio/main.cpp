@@ -167,7 +167,7 @@ private:
 // excerpt end
 
 bool serve(service which, unsigned threads) {
-    if (which == service::fork) return false;
+    if (which == service::fork || which == service::http) return false;
     contexts all(threads);
     if (which == service::echo) {
         acceptor door(all,

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <list>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -36,6 +37,7 @@ struct peer {
     message request{};
     std::chrono::steady_clock::time_point active{}; // The last time, where reads have a limit.
     std::list<peer*>::iterator place{};
+    std::unique_ptr<std::string> rest{}; // The beginning of a request of HTTP.
 };
 
 // excerpt limit
@@ -121,6 +123,32 @@ bool answer(peer& from) {
     from.filled = 0;
     const message answered = Reply(from.request);
     reply(from.socket, answered.data(), sizeof answered);
+    return true;
+}
+// excerpt end
+
+// excerpt http
+// Any request gets the reply of GET /hello: nothing of it is parsed but its end. Requests have no
+// body.
+bool http(peer& from) {
+    constexpr std::string_view end = "\r\n\r\n";
+    constexpr std::string_view hello = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                                       "Content-Length: 6\r\n\r\nhello\n";
+    std::array<char, 16384> buffer;
+    const ssize_t n = ::recv(from.socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (n <= 0) return n < 0 && errno == EAGAIN;
+    std::string_view text(buffer.data(), static_cast<std::size_t>(n));
+    if (from.rest) text = from.rest->append(text);
+    std::string replies;
+    for (std::size_t at = text.find(end); at != text.npos; at = text.find(end)) {
+        replies += hello;
+        text.remove_prefix(at + end.size());
+    }
+    if (text.empty())
+        from.rest.reset();
+    else
+        from.rest = std::make_unique<std::string>(text);
+    if (!replies.empty()) reply(from.socket, replies.data(), replies.size());
     return true;
 }
 // excerpt end
@@ -212,6 +240,7 @@ bool serve(service which, unsigned threads) {
     server all{.listener = listening(),
                .sets = {},
                .handle = which == service::echo || limits ? &echo
+                         : which == service::http         ? &http
                          : which == service::mixed        ? &answer<reply_of_mixed>
                                                           : &answer<reply_of_fork>,
                .events = edges ? EPOLLIN | EPOLLET : EPOLLIN,

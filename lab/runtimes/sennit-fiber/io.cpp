@@ -81,6 +81,7 @@ void accept_from(net::tcp_listener& door, const net::serve_options& options = {}
 // excerpt end
 
 bool serve(service which, unsigned threads) {
+    if (which == service::http) return false; // sennit-http has it.
     sennit::runtime runtime({.workers = threads});
     runtime.run([&] {
         net::tcp_listener door(net::endpoint("127.0.0.1:0"));
