@@ -75,7 +75,7 @@ def serve_many(behaviour, door):
                     open_ones.append(door.accept()[0])
                     ready.register(open_ones[-1], selectors.EVENT_READ)
                 elif behaviour in HTTP and (data := peer.recv(65536)):
-                    send(behaviour, peer, HTTP[behaviour] * data.count(b"\r\n\r\n"))
+                    send(behaviour, peer, HTTP[behaviour] * max(1, data.count(b"\r\n\r\n")))
                 elif behaviour not in HTTP and (data := peer.recv(MESSAGE, socket.MSG_WAITALL)):
                     peer.sendall(data)
                     replies += 1

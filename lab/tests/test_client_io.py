@@ -150,6 +150,14 @@ class Client(unittest.TestCase):
                 ):
                     self.run_once(behaviour, workload, "2000")
 
+    def test_server_without_tls_is_refused(self):
+        for workload in ("io-tls-16", "io-tls-handshake"):
+            with (
+                self.subTest(workload),
+                self.assertRaisesRegex(Failed, "the handshake: |built without OpenSSL"),
+            ):
+                self.run_once("http", workload, "50")
+
     def test_too_many_connections_for_system_give_reason(self):
         done = subprocess.run(
             ["sh", "-c", 'ulimit -n 200 && exec "$@"', "sh"]

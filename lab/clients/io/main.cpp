@@ -13,6 +13,7 @@
 #include "processors.hpp"
 #include "runtime_base.hpp"
 #include "server_process.hpp"
+#include "tls_load.hpp"
 
 #include <sys/resource.h>
 
@@ -21,6 +22,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,6 +35,8 @@ struct workload {
     std::size_t connections; // Made before the clock starts.
     // Runs a load of that size, and returns the further figures of the line.
     std::function<std::string(const io::server_process&, io::connections&, std::uint64_t size)> run;
+    // Prepares a load that has connections of its own, before the clock starts.
+    std::function<void(const io::server_process&)> begin{};
     bool warms_up = true;
     std::size_t more_connections = 0; // That `run` makes, at most.
 };
@@ -110,6 +114,22 @@ workload http(std::size_t depth) {
             }};
 }
 
+// With or without a handshake for each request.
+workload tls(bool handshakes) {
+    const auto load = std::make_shared<std::unique_ptr<io::tls_load>>();
+    return {.connections = 0,
+            .run =
+                [=](const io::server_process&, io::connections&, std::uint64_t requests) {
+                    io::times all =
+                        handshakes ? (*load)->handshakes(requests) : (*load)->echo(requests);
+                    return io::percentiles(all, handshakes ? "connection_us" : "rtt_us");
+                },
+            .begin =
+                [=](const io::server_process& server) {
+                    *load = std::make_unique<io::tls_load>(server.port(), 16);
+                }};
+}
+
 workload workload_named(const std::string& name, std::size_t size, unsigned threads) {
     if (name == "io-echo-1") return echo(1);
     if (name == "io-echo-16") return echo(16);
@@ -123,6 +143,8 @@ workload workload_named(const std::string& name, std::size_t size, unsigned thre
     if (name == "io-accept") return storm();
     if (name == "io-http") return http(1);
     if (name == "io-http-pipelined") return http(16);
+    if (name == "io-tls-16") return tls(false);
+    if (name == "io-tls-handshake") return tls(true);
     if (name == "io-idle") return idle(size);
     throw std::invalid_argument("no workload is called '" + name + "'");
 }
@@ -147,7 +169,7 @@ int measure(const std::vector<std::string>& command) {
     const std::string& name = command[command.size() - 3];
     const std::int64_t requests = lab::parse_size(command[command.size() - 2], 1, 999'999'999);
     const auto threads = static_cast<unsigned>(lab::parse_size(command.back(), 1, 1024));
-    const workload what = workload_named(name, static_cast<std::size_t>(requests), threads);
+    workload what = workload_named(name, static_cast<std::size_t>(requests), threads);
     allow_descriptors(what.connections + what.more_connections);
     const io::processors usable(threads);
     usable.use_those_of_server();
@@ -157,6 +179,7 @@ int measure(const std::vector<std::string>& command) {
     double seconds = 0, cpu = 0;
     {
         io::connections over(server.port(), what.connections);
+        if (what.begin) what.begin(server);
         if (what.warms_up && !std::getenv("LAB_NO_WARMUP"))
             what.run(server, over,
                      std::max<std::uint64_t>(static_cast<std::uint64_t>(requests) / 10,
@@ -166,6 +189,7 @@ int measure(const std::vector<std::string>& command) {
         figures = what.run(server, over, static_cast<std::uint64_t>(requests));
         seconds = std::chrono::duration<double>(io::clock::now() - start).count();
         cpu = server.cpu_seconds() - cpu_before;
+        what = {}; // Closes the connections of the load.
     }
     const long peak = server.peak_rss_kib();
     server.end();

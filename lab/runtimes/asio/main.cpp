@@ -167,7 +167,8 @@ private:
 // excerpt end
 
 bool serve(service which, unsigned threads) {
-    if (which == service::fork || which == service::http) return false;
+    if (which == service::fork || which == service::http || which == service::tls_echo)
+        return false;
     contexts all(threads);
     if (which == service::echo) {
         acceptor door(all,

@@ -233,7 +233,7 @@ struct server {
 };
 
 bool serve(service which, unsigned threads) {
-    if (which == service::mixed_aside) return false;
+    if (which == service::mixed_aside || which == service::tls_echo) return false;
     const char* how = std::getenv("SENNIT_LAB_EPOLL");
     const bool limits = which == service::limited_echo;
     const bool edges = which == service::echo && how && std::string_view(how) == "edges";

@@ -81,7 +81,8 @@ void accept_from(net::tcp_listener& door, const net::serve_options& options = {}
 // excerpt end
 
 bool serve(service which, unsigned threads) {
-    if (which == service::http) return false; // sennit-http has it.
+    // sennit-http and sennit-tls have these.
+    if (which == service::http || which == service::tls_echo) return false;
     sennit::runtime runtime({.workers = threads});
     runtime.run([&] {
         net::tcp_listener door(net::endpoint("127.0.0.1:0"));

@@ -79,7 +79,8 @@ task<> accept_for(service which, net::tcp_listener& door, sennit::nursery& clien
 
 // A task has no twin of `blocking`, which would block its worker here.
 bool serve(service which, unsigned threads) {
-    if (which == service::mixed_aside || which == service::http) return false;
+    if (which == service::mixed_aside || which == service::http || which == service::tls_echo)
+        return false;
     sennit::runtime runtime({.workers = threads});
     runtime.run([&] {
         net::tcp_listener door(net::endpoint("127.0.0.1:0"));
