@@ -30,6 +30,7 @@ times tls_load::handshakes(std::uint64_t) {
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -83,6 +84,7 @@ struct tls_load::state {
     std::uint64_t next = 1; // Number of a request.
 
     state(std::uint16_t to, std::size_t connections) : port(to), all(connections) {
+        std::signal(SIGPIPE, SIG_IGN); // OpenSSL writes to sockets whose server has gone.
         set = ::epoll_create1(EPOLL_CLOEXEC);
         if (set < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
     }

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <csignal>
 #include <memory>
 #include <system_error>
 #include <thread>
@@ -148,6 +149,8 @@ int listening() {
 
 bool serve(service which, unsigned threads) {
     if (which != service::tls_echo) return false;
+    // OpenSSL writes to sockets whose client has gone.
+    require(std::signal(SIGPIPE, SIG_IGN) != SIG_ERR, "signal");
     context with = server_context();
     server all{.listener = listening(), .with = std::move(with), .sets = {}};
     for (unsigned i = 0; i < threads; ++i) {
