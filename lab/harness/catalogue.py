@@ -15,7 +15,7 @@ RUNTIMES: dict[str, Runtime] = declared.runtimes(FAMILIES)
 # Programs without a runtime, which the tables show beside the others. They are no peers. Those of
 # the first set have one thread.
 SERIAL_FLOORS = {"serial", "bare-coroutine"}
-FLOORS = SERIAL_FLOORS | {"epoll", "epoll-edges"}
+FLOORS = SERIAL_FLOORS | {"epoll", "epoll-edges", "epoll-tls"}
 
 FORKS, FIBERS = tuple(FAMILIES["forks"]), tuple(FAMILIES["fibers"])
 MAIN_JOB = (

@@ -24,7 +24,7 @@ class UsageError(Exception):
 @dataclass(frozen=True)
 class Runtime:
     name: str
-    language: str  # "C++", "Rust", "Go", "Java", "Erlang", "Haskell", "JavaScript", "C∀"
+    language: str  # "C++", "Rust", "Go", "Java", "Erlang", "Haskell", "JavaScript", "C∀", "C"
     title: str
     offers: tuple[str, ...] = ()  # workloads
     ours: bool = False  # no peer

@@ -23,6 +23,7 @@ LANGUAGES = {
     ".erl": "erlang",
     ".hs": "haskell",
     ".mjs": "js",
+    ".py": "python",
     ".cs": "csharp",
 }
 

@@ -31,7 +31,7 @@ BY_HAND = {INDEX, "faq.md"}  # not pages of workloads
 NOTE = "<!-- Written by `./sennit bench pages`, which names its sources in its help. -->"
 KEYS = {"about", "measures", "leaves_out", "code", "like"}
 QUOTED = re.compile(r"[\"']([\w-]+)[\"']")
-SOURCES = (".cpp", ".hpp", ".go", ".rs", ".java", ".erl", ".hs", ".mjs", ".cs", ".cfa")
+SOURCES = (".cpp", ".hpp", ".go", ".rs", ".java", ".erl", ".hs", ".mjs", ".cs", ".cfa", ".py")
 
 
 # --- the descriptions -----------------------------------------------------------------------------

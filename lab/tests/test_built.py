@@ -33,9 +33,11 @@ CONTRACT = (  # command, threads of the run, answer, tasks
     (("sennit-monitor", "accept-2", "100"), 2, 100, 100),
     (("sennit-task", "io-echo-16", "100"), 2, 100, 100),
     (("epoll", "io-echo-16", "100"), 2, 100, 100),
+    (("sennit-fiber", "io-files-16", "100"), 2, 100, 100),
 )
 BUILT = tuple(dict.fromkeys(what[0] for what, *_ in CONTRACT))
 MORE = ("sennit-generator", "pthread", "std-async")  # run only if they are built already
+OPTIONAL = ("sennit-http", "sennit-tls", "epoll-tls")  # those, too, if their libraries are found
 BUILDS = ROOT / "build" / "lab" / "g++"
 PREBUILT = os.environ.get("SENNIT_LAB_BUILD")
 PEERS = os.environ.get("SENNIT_LAB_PEERS", "")
@@ -44,6 +46,9 @@ PEERS = os.environ.get("SENNIT_LAB_PEERS", "")
 def programs():
     for name in (*BUILT, *(MORE if PREBUILT else ())):  # other programs may exist, but outdated
         yield Path(PREBUILT or BUILDS, "lab", f"lab-{name}"), name
+    for name in OPTIONAL if PREBUILT else ():
+        if (program := Path(PREBUILT, "lab", f"lab-{name}")).exists():
+            yield program, name
 
 
 def sennit_run(*arguments, **variables):

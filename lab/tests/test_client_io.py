@@ -107,6 +107,71 @@ class Client(unittest.TestCase):
                 self.assertTrue(result["ok"])
                 self.assertEqual(seen.read_text().strip(), str(expected))
 
+    def test_storm_makes_connection_for_each_request(self):
+        result = self.run_once("one_each", "io-accept", "100")
+        self.assertEqual((result["ok"], result["tasks"]), (True, 100))
+        self.assertEqual(set(result["figures"]), set(WORKLOADS["io-accept"].figures))
+        with self.assertRaisesRegex(Failed, "closed a connection before its reply|reset by peer"):
+            self.run_once("one_each", "io-echo-1", "2")
+
+    def test_rest_shows_memory_and_switches_of_server(self):
+        figures = {}
+        for behaviour in ("many", "restless", "hoarder"):
+            result = self.run_once(behaviour, "io-idle", "50")
+            self.assertEqual((result["ok"], result["tasks"]), (True, 50))
+            figures[behaviour] = result["figures"]
+            self.assertEqual(set(result["figures"]), set(WORKLOADS["io-idle"].figures))
+        self.assertLess(figures["many"]["idle_switches"], 10)
+        self.assertGreater(figures["restless"]["idle_switches"], 20)
+        self.assertLess(figures["many"]["idle_bytes"], 50_000)
+        self.assertGreater(figures["hoarder"]["idle_bytes"], 150_000)
+
+    def test_connection_that_did_not_survive_rest_is_found(self):
+        with self.assertRaisesRegex(Failed, "closed a connection before its reply|reset by peer"):
+            self.run_once("forgetful", "io-idle", "50")
+
+    def test_http_client_checks_each_reply(self):
+        for behaviour in ("http", "http_in_pieces"):
+            for workload, size in (("io-http", "200"), ("io-http-pipelined", "2005")):
+                with self.subTest(behaviour, workload=workload):
+                    result = self.run_once(behaviour, workload, size)
+                    self.assertEqual((result["ok"], result["tasks"]), (True, int(size)))
+                    self.assertEqual(set(result["figures"]), set(WORKLOADS[workload].figures))
+        for behaviour, reason in (
+            ("http_wrong_body", "its body is not the expected one"),
+            ("http_too_long", "it has more bytes than replies|it begins with"),
+            ("http_not_found", "it begins with 'HTTP/1.1 404 No"),
+            ("http_no_length", "its head has no Content-Length"),
+        ):
+            for workload in ("io-http", "io-http-pipelined"):
+                with (
+                    self.subTest(behaviour, workload=workload),
+                    self.assertRaisesRegex(Failed, f"the server sent a wrong reply: ({reason})"),
+                ):
+                    self.run_once(behaviour, workload, "2000")
+
+    def test_server_without_tls_is_refused(self):
+        for workload in ("io-tls-16", "io-tls-handshake"):
+            with (
+                self.subTest(workload),
+                self.assertRaisesRegex(Failed, "the handshake: |built without OpenSSL"),
+            ):
+                self.run_once("http", workload, "50")
+
+    def test_too_many_connections_for_system_give_reason(self):
+        done = subprocess.run(
+            ["sh", "-c", 'ulimit -n 200 && exec "$@"', "sh"]
+            + [*self.client, sys.executable, SERVER, "many", "io-idle", "500", "1"],
+            text=True,
+            capture_output=True,
+        )
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn(
+            "600 connections need 664 descriptors in the client, and as many in the server; the "
+            "system allows 200 to a process",
+            done.stderr,
+        )
+
     def test_server_that_cannot_start_gives_reason(self):
         with self.assertRaisesRegex(Failed, "/nonexistent/server: No such file"):
             run_once([*self.client, "/nonexistent/server"], "epoll", "io-echo-1", "20", 1)

@@ -36,9 +36,9 @@ int main_for(int argc, char** argv) {
     return program<forks<R>>(argc, argv);
 }
 
-// The workloads of cilk/main.hpp, graph/main.hpp, algorithms/main.hpp, tasks/tasks.toml and
-// io/server.hpp, in source files of their own: the exit status, or nothing if the name is not among
-// them.
+// The workloads of cilk/main.hpp, graph/main.hpp, algorithms/main.hpp, tasks/tasks.toml,
+// io/server.hpp and files/main.hpp, in source files of their own: the exit status, or nothing if
+// the name is not among them.
 std::optional<int> run_forks(const std::string& name, const std::string& size, unsigned threads);
 std::optional<int> run_cilk(const std::string& name, const std::string& size, unsigned threads);
 std::optional<int> run_graph(const std::string& name, const std::string& size, unsigned threads);
@@ -46,6 +46,7 @@ std::optional<int> run_algorithms(const std::string& name, const std::string& si
                                   unsigned threads);
 std::optional<int> run_tasks(const std::string& name, const std::string& size, unsigned threads);
 std::optional<int> run_io(const std::string& name, const std::string& size, unsigned threads);
+std::optional<int> run_files(const std::string& name, const std::string& size, unsigned threads);
 
 using workload_table = std::optional<int> (*)(const std::string& name, const std::string& size,
                                               unsigned threads);

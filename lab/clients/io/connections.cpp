@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace lab::io {
 
@@ -19,15 +20,31 @@ namespace {
     throw std::system_error(errno, std::generic_category(), operation);
 }
 
-int connected(std::uint16_t port) {
-    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (socket < 0) refuse("socket");
+sockaddr_in loopback(std::uint32_t last_byte, std::uint16_t port) {
     sockaddr_in at{};
     at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + last_byte);
     at.sin_port = htons(port);
+    return at;
+}
+
+// An address has about 28,000 ports, and a port stays in use for a minute after the end of its
+// connection. So the connections come from 127.0.0.1 to 127.0.0.200 in turn.
+constexpr std::size_t connections_of_address = 16'384, addresses = 200;
+
+} // namespace
+
+int connect_to_server(std::uint16_t port, std::size_t number) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) refuse("socket");
+    const sockaddr_in to = loopback(1, port);
+    const sockaddr_in from =
+        loopback(static_cast<std::uint32_t>(1 + number / connections_of_address % addresses), 0);
     const int on = 1;
-    if (::connect(socket, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 ||
+    // The port is chosen when the connection is made: it must be free for this server only.
+    if (::setsockopt(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on) != 0 ||
+        ::bind(socket, reinterpret_cast<const sockaddr*>(&from), sizeof from) != 0 ||
+        ::connect(socket, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 ||
         ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
         const int error = errno;
         ::close(socket);
@@ -37,23 +54,35 @@ int connected(std::uint16_t port) {
     return socket;
 }
 
-} // namespace
-
-connections::connections(std::uint16_t port, std::size_t count) {
+connections::connections(std::uint16_t port, std::size_t count) : port_(port) {
     set_ = ::epoll_create1(EPOLL_CLOEXEC);
     if (set_ < 0) refuse("epoll_create1");
-    all_.reserve(count);
+    add(count);
+}
+
+void connections::add(std::size_t count) {
+    all_.reserve(all_.size() + count);
     for (std::size_t i = 0; i < count; ++i) {
-        all_.push_back({.socket = connected(port)});
-        epoll_event wanted{};
-        wanted.events = EPOLLIN;
-        wanted.data.u64 = i;
-        if (::epoll_ctl(set_, EPOLL_CTL_ADD, all_.back().socket, &wanted) != 0) refuse("epoll_ctl");
+        all_.emplace_back();
+        connect(all_.size() - 1);
     }
 }
 
+void connections::close(std::size_t index) {
+    ::close(std::exchange(all_[index].socket, -1)); // Leaves the set, too.
+}
+
+void connections::connect(std::size_t index) {
+    all_[index].socket = connect_to_server(port_, connected_++);
+    epoll_event wanted{};
+    wanted.events = EPOLLIN;
+    wanted.data.u64 = index;
+    if (::epoll_ctl(set_, EPOLL_CTL_ADD, all_[index].socket, &wanted) != 0) refuse("epoll_ctl");
+}
+
 connections::~connections() {
-    for (const connection& one : all_) ::close(one.socket);
+    for (const connection& one : all_)
+        if (one.socket >= 0) ::close(one.socket);
     if (set_ >= 0) ::close(set_);
 }
 

@@ -27,6 +27,10 @@ struct connection {
     std::uint32_t kind = 0;  // Of the request, as the load numbers them.
 };
 
+// A socket that is connected to the server. `number` counts the connections of this process. Throws
+// std::system_error.
+int connect_to_server(std::uint16_t port, std::size_t number);
+
 class connections {
 public:
     // Connects. Throws std::system_error.
@@ -35,6 +39,11 @@ public:
     connections(const connections&) = delete;
     connections& operator=(const connections&) = delete;
 
+    // Connects more of them. Throws std::system_error.
+    void add(std::size_t count);
+    void close(std::size_t index);
+    // Requires that the connection is closed. Throws std::system_error.
+    void connect(std::size_t index);
     std::size_t size() const noexcept { return all_.size(); }
     connection& operator[](std::size_t index) noexcept { return all_[index]; }
 
@@ -53,6 +62,8 @@ public:
 
 private:
     static constexpr std::size_t most_events = 256;
+    std::uint16_t port_;
+    std::size_t connected_ = 0; // So many times.
     std::vector<connection> all_;
     int set_ = -1;
     std::uint64_t next_ = 1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two kinds of load. Both return when all replies have come.
+// The kinds of load. Each returns when all replies have come.
 #pragma once
 
 #include "connections.hpp"
+#include "server_process.hpp"
 
 #include <cstdint>
 #include <span>
@@ -44,6 +45,26 @@ struct open_loop {
         times late; // By which the client was late with a request that found a free connection.
     };
     result run(connections& over) const;
+};
+
+// A storm of connections: each of them has one request and its reply, and is closed. All
+// connections of `over` are under way at a time. The times begin before the connection is made.
+struct storm {
+    std::uint64_t connections_to_make;
+
+    times run(connections& over) const;
+};
+
+// Connections that wait. Each new one has one request, and rests. After a rest of all of them, each
+// has a second request.
+struct idle {
+    std::uint64_t connections_to_add;
+
+    struct result {
+        double bytes;           // Memory of the server for each new connection.
+        std::uint64_t switches; // Of the server, during the rest.
+    };
+    result run(connections& over, const server_process& server) const;
 };
 
 } // namespace lab::io

@@ -11,8 +11,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -62,6 +65,24 @@ std::string first_line(int from) {
     }
 }
 
+std::string folder_of(pid_t process) {
+    return "/proc/" + std::to_string(process) + "/";
+}
+
+// The number behind a name, in a file of /proc.
+std::optional<std::uint64_t> figure(const std::string& path, const std::string& name) {
+    std::ifstream from(path);
+    for (std::string line; std::getline(from, line);)
+        if (line.starts_with(name)) return std::strtoull(line.c_str() + name.size(), nullptr, 10);
+    return {};
+}
+std::uint64_t required(std::optional<std::uint64_t> found, const char* name) {
+    if (!found)
+        throw std::runtime_error("/proc does not tell the server's " + std::string(name) +
+                                 ": the server has ended, or belongs to another user");
+    return *found;
+}
+
 } // namespace
 
 server_process::server_process(const std::vector<std::string>& command) {
@@ -94,18 +115,50 @@ server_process::~server_process() {
 }
 
 double server_process::cpu_seconds() const {
-    clockid_t clock{};
-    require(clock_getcpuclockid(pid_, &clock), "the clock of the server's processor time");
-    timespec now{};
-    if (::clock_gettime(clock, &now) != 0) require(errno, "clock_gettime of the server");
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+    double all = 0;
+    for (const pid_t one : family()) {
+        clockid_t clock{};
+        require(clock_getcpuclockid(one, &clock), "the clock of the server's processor time");
+        timespec now{};
+        if (::clock_gettime(clock, &now) != 0) require(errno, "clock_gettime of the server");
+        all += static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+    }
+    return all;
 }
 
 long server_process::peak_rss_kib() const {
-    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.rfind("VmHWM:", 0) == 0) return std::atol(line.c_str() + 6);
-    throw std::runtime_error("/proc has no peak of the server's memory: it has ended");
+    std::uint64_t kib = 0;
+    for (const pid_t one : family())
+        kib += required(figure(folder_of(one) + "status", "VmHWM:"), "peak of memory");
+    return static_cast<long>(kib);
+}
+
+std::uint64_t server_process::memory() const {
+    std::uint64_t kib = 0;
+    for (const pid_t one : family())
+        kib += required(figure(folder_of(one) + "smaps_rollup", "Pss:"), "memory");
+    return kib * 1024;
+}
+
+std::uint64_t server_process::switches() const {
+    std::uint64_t all = 0;
+    for (const pid_t one : family())
+        for (const auto& thread : std::filesystem::directory_iterator(folder_of(one) + "task")) {
+            const std::string status = thread.path() / "status";
+            for (const char* name : {"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"})
+                all += required(figure(status, name), "switches");
+        }
+    return all;
+}
+
+std::vector<pid_t> server_process::family() const {
+    std::vector<pid_t> all{pid_};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::string task = folder_of(all[i]) + "task/" + std::to_string(all[i]);
+        std::ifstream children(task + "/children");
+        for (pid_t child = 0; children >> child;) all.push_back(child);
+    }
+    return all;
 }
 
 void server_process::end() {

@@ -42,6 +42,38 @@ private:
     std::array<char, 4096> buffer_;
 };
 
+// excerpt limit
+// Each read begins a new wait of the connection's timer, which ends the wait before it.
+class limited_echo : public std::enable_shared_from_this<limited_echo> {
+public:
+    explicit limited_echo(tcp::socket from)
+        : peer_(std::move(from)), limit_(peer_.get_executor()) {}
+    void next() {
+        limit_.expires_after(read_limit);
+        limit_.async_wait([self = shared_from_this()](std::error_code ended) {
+            if (!ended) self->peer_.close();
+        });
+        peer_.async_read_some(asio::buffer(buffer_),
+                              [self = shared_from_this()](std::error_code failed, std::size_t n) {
+                                  failed ? self->end() : self->reply(n);
+                              });
+    }
+
+private:
+    void reply(std::size_t n) {
+        asio::async_write(peer_, asio::buffer(buffer_, n),
+                          [self = shared_from_this()](std::error_code failed, std::size_t) {
+                              failed ? self->end() : self->next();
+                          });
+    }
+    void end() { limit_.cancel(); }
+    tcp::socket peer_;
+    asio::steady_timer limit_;
+    std::array<char, 4096> buffer_;
+};
+// excerpt end
+
+// excerpt answer
 class mixed : public std::enable_shared_from_this<mixed> {
 public:
     // Computes in the pool, if there is one.
@@ -75,6 +107,7 @@ private:
     asio::thread_pool* aside_;
     message request_{};
 };
+// excerpt end
 
 // The contexts, and the threads that run them.
 class contexts {
@@ -106,6 +139,7 @@ private:
     std::size_t turn_ = 0;
 };
 
+// excerpt accept
 // Accepts connections for as long as the contexts run, and calls `begin(socket)` for each.
 template <class F>
 class acceptor {
@@ -130,13 +164,21 @@ private:
     F begin_;
     tcp::acceptor door_;
 };
+// excerpt end
 
 bool serve(service which, unsigned threads) {
-    if (which == service::fork) return false;
+    if (which == service::fork || which == service::http || which == service::tls_echo)
+        return false;
     contexts all(threads);
     if (which == service::echo) {
         acceptor door(all,
                       [](tcp::socket peer) { std::make_shared<echo>(std::move(peer))->next(); });
+        all.run();
+        return true;
+    }
+    if (which == service::limited_echo) {
+        acceptor door(
+            all, [](tcp::socket peer) { std::make_shared<limited_echo>(std::move(peer))->next(); });
         all.run();
         return true;
     }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"time"
 )
 
 // The servers of lab/workloads/io: a goroutine for each connection. message.hpp there describes
@@ -17,6 +18,7 @@ import (
 const (
 	messageSize = 64
 	leaves      = 256
+	readLimit   = 10 * time.Second
 )
 
 // services gives the handler of a connection, which serves it until the client ends it.
@@ -25,9 +27,13 @@ var services = map[string]func(net.Conn){
 	"io-echo-16":   echo,
 	"io-echo-256":  echo,
 	"io-echo-1024": echo,
+	"io-limit-16":  limitedEcho,
+	"io-limit-256": limitedEcho,
 	"io-mixed":     answering(xorshift),
 	// The scheduler preempts a goroutine after 10 ms, so Go's programs compute where they are.
 	"io-mixed-aside": answering(xorshift),
+	"io-accept":      answering(xorshift),
+	"io-idle":        answering(xorshift),
 	"io-fork-1":      answering(forkedSum),
 	"io-fork-16":     answering(forkedSum),
 }
@@ -44,6 +50,29 @@ func echo(peer net.Conn) {
 		}
 	}
 }
+
+// excerpt limit
+
+// limitedEcho sets a deadline before each read.
+func limitedEcho(peer net.Conn) {
+	var buffer [4096]byte
+	for {
+		if peer.SetReadDeadline(time.Now().Add(readLimit)) != nil {
+			return
+		}
+		n, err := peer.Read(buffer[:])
+		if err != nil {
+			return
+		}
+		if _, err := peer.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// excerpt end
+
+// excerpt answer
 
 // answering gives a handler that replaces word 1 of each request by its result.
 func answering(result func(state, steps uint64) uint64) func(net.Conn) {
@@ -62,6 +91,8 @@ func answering(result func(state, steps uint64) uint64) func(net.Conn) {
 		}
 	}
 }
+
+// excerpt end
 
 // forkedSum: each leaf but the last runs in a goroutine of its own.
 func forkedSum(state, steps uint64) uint64 {
@@ -84,6 +115,7 @@ func serve(handle func(net.Conn), size, threads string) error {
 	if err != nil {
 		return err
 	}
+	// excerpt accept
 	go func() {
 		for {
 			peer, err := listener.Accept()
@@ -96,6 +128,7 @@ func serve(handle func(net.Conn), size, threads string) error {
 			}()
 		}
 	}()
+	// excerpt end
 	fmt.Printf("port %d\n", listener.Addr().(*net.TCPAddr).Port)
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err

@@ -22,6 +22,12 @@ func measure(arguments []string) error {
 	if handle, known := services[arguments[0]]; known {
 		return serve(handle, arguments[1], arguments[2])
 	}
+	if isTLS(arguments[0]) {
+		return serveTLS(arguments[1], arguments[2])
+	}
+	if isHTTP(arguments[0]) {
+		return serveHTTP(arguments[1], arguments[2])
+	}
 	create, known := workloads[arguments[0]]
 	if !known {
 		return fmt.Errorf("unknown workload '%s'", arguments[0])

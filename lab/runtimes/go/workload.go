@@ -47,6 +47,9 @@ var workloads = map[string]func(size string) (workload, error){
 	"locality-share":     counted(func(n int64) int64 { return locality(n, true) }),
 	"transfer":           counted(transfer),
 
+	"io-files-1":  fileReads(1),
+	"io-files-16": fileReads(16),
+
 	"skynet-rendezvous":  newSkynetRendezvous,
 	"skynet-receive":     newSkynetChannel, // It receives, and waits for nothing else.
 	"pairs":              counted(pairs),

@@ -30,6 +30,8 @@ final class Server {
         "io-echo-256", Server::echo,
         "io-echo-1024", Server::echo,
         "io-mixed", answering(Server::steps),
+        "io-accept", answering(Server::steps),
+        "io-idle", answering(Server::steps),
         "io-fork-1", answering(Server::forkedSum),
         "io-fork-16", answering(Server::forkedSum));
 

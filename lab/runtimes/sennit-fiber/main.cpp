@@ -60,6 +60,6 @@ int main(int argc, char** argv) {
     return lab::program<lab::fibers<with_sennit_fibers>, lab::scaling<with_sennit_fibers>,
                         lab::many_producers<with_sennit_fibers>,
                         lab::beside_long_ones<with_sennit_fibers>, lab::control<with_sennit_fibers>,
-                        lab::fiber_servants<with_sennit_fibers>, lab::elsewhere<lab::run_io>>(argc,
-                                                                                              argv);
+                        lab::fiber_servants<with_sennit_fibers>, lab::elsewhere<lab::run_io>,
+                        lab::elsewhere<lab::run_files>>(argc, argv);
 }

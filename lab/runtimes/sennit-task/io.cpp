@@ -23,6 +23,11 @@ task<> echo(net::tcp_stream& peer) {
         co_await peer.async_write(std::span(buffer).first(n));
 }
 
+task<> limited_echo(net::tcp_stream& peer) {
+    peer.timeout(read_limit);
+    co_await echo(peer);
+}
+
 task<message> mixed(message request) {
     co_return reply_of_mixed(request);
 }
@@ -67,13 +72,15 @@ task<> accept_from(net::tcp_listener& door, sennit::nursery& clients) {
 
 task<> accept_for(service which, net::tcp_listener& door, sennit::nursery& clients) {
     if (which == service::echo) return accept_from<echo>(door, clients);
+    if (which == service::limited_echo) return accept_from<limited_echo>(door, clients);
     if (which == service::mixed) return accept_from<answer<mixed>>(door, clients);
     return accept_from<answer<fork>>(door, clients);
 }
 
 // A task has no twin of `blocking`, which would block its worker here.
 bool serve(service which, unsigned threads) {
-    if (which == service::mixed_aside) return false;
+    if (which == service::mixed_aside || which == service::http || which == service::tls_echo)
+        return false;
     sennit::runtime runtime({.workers = threads});
     runtime.run([&] {
         net::tcp_listener door(net::endpoint("127.0.0.1:0"));

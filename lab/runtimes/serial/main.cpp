@@ -4,5 +4,7 @@
 #include "main.hpp"
 
 int main(int argc, char** argv) {
-    return lab::main_with_all_tables<serial>(argc, argv);
+    return lab::program<lab::forks<serial>, lab::elsewhere<lab::run_cilk>,
+                        lab::elsewhere<lab::run_graph>, lab::elsewhere<lab::run_algorithms>,
+                        lab::elsewhere<lab::run_files>>(argc, argv);
 }

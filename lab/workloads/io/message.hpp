@@ -5,10 +5,10 @@
 //     word 1      the state with which the work begins; in the reply, its result
 //     words 2..7  any bytes, which come back
 //
-// The workload decides the work. `io-echo`: none, and the reply is the request. `io-mixed`, and
-// `io-mixed-aside`: the steps of word 0, which is 0 in a light request. `io-fork`: `leaves` leaves,
-// of which leaf i does the steps from the state word 1 + i; the result is the sum of the final
-// states.
+// The workload decides the work. `io-echo`, `io-limit`: none, and the reply is the request.
+// `io-mixed`, `io-mixed-aside`: the steps of word 0. It is 0 in a light request. `io-accept`,
+// `io-idle`: as `io-mixed`, and all requests are light. `io-fork`: `leaves` leaves, of which leaf i
+// does the steps from the state word 1 + i; the result is the sum of the final states.
 #pragma once
 
 #include "work.hpp"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -17,11 +18,19 @@
 
 namespace lab::io {
 
-enum class service { echo, mixed, mixed_aside, fork };
+enum class service { echo, limited_echo, mixed, mixed_aside, fork, http, tls_echo };
+
+// Of one read of `limited_echo`. No read of the client's connections takes so long.
+inline constexpr std::chrono::seconds read_limit{10};
 
 inline std::optional<service> service_named(std::string_view workload) {
     if (workload.starts_with("io-echo-")) return service::echo;
-    if (workload == "io-mixed") return service::mixed;
+    if (workload.starts_with("io-limit-")) return service::limited_echo;
+    if (workload == "io-http" || workload == "io-http-pipelined") return service::http;
+    if (workload == "io-tls-16" || workload == "io-tls-handshake") return service::tls_echo;
+    // The requests of a connection that is short, or waits for long, are light ones.
+    if (workload == "io-mixed" || workload == "io-accept" || workload == "io-idle")
+        return service::mixed;
     if (workload == "io-mixed-aside") return service::mixed_aside;
     if (workload.starts_with("io-fork-")) return service::fork;
     return std::nullopt;

@@ -5,6 +5,8 @@
 
 #[path = "tokio/beside.rs"]
 mod beside;
+#[path = "tokio/files.rs"]
+mod files;
 #[path = "tokio/io.rs"]
 mod io;
 #[path = "tokio/scaling.rs"]
@@ -312,6 +314,8 @@ impl Fibers for Tokio {
             "pool-200ns" => self.runtime.spawn(scaling::pool(n, 100)),
             "pool-1us" => self.runtime.spawn(scaling::pool(n, 500)),
             "pool-5us" => self.runtime.spawn(scaling::pool(n, 2500)),
+            "io-files-1" => self.runtime.spawn(files::reads(1, n)),
+            "io-files-16" => self.runtime.spawn(files::reads(16, n)),
             "mpmc" => self.runtime.spawn(traffic::many_to_many(n, 128, half)),
             "mpmc-4" => self.runtime.spawn(traffic::many_to_many(n, 128, 4)),
             "beside-spawn" => self.runtime.spawn(beside::spawn_to_begin(n, self.told.clone())),

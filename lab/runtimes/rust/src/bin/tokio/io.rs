@@ -7,13 +7,16 @@
 use lab::fibers::xorshift;
 use std::future::Future;
 use std::io::Read;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 const MESSAGE: usize = 64;
 const LEAVES: u64 = 256;
+const READ_LIMIT: Duration = Duration::from_secs(10);
 
 async fn echo(mut peer: TcpStream) {
     let mut buffer = [0; 4096];
@@ -24,6 +27,18 @@ async fn echo(mut peer: TcpStream) {
     }
 }
 
+// excerpt limit
+async fn limited_echo(mut peer: TcpStream) {
+    let mut buffer = [0; 4096];
+    while let Ok(Ok(n @ 1..)) = timeout(READ_LIMIT, peer.read(&mut buffer)).await {
+        if peer.write_all(&buffer[..n]).await.is_err() {
+            return;
+        }
+    }
+}
+// excerpt end
+
+// excerpt answer
 /// Replaces word 1 of each request by its result.
 async fn answer<F: Future<Output = u64>>(mut peer: TcpStream, result: fn(u64, u64) -> F) {
     let mut request = [0; MESSAGE];
@@ -36,6 +51,7 @@ async fn answer<F: Future<Output = u64>>(mut peer: TcpStream, result: fn(u64, u6
         }
     }
 }
+// excerpt end
 
 async fn mixed(state: u64, steps: u64) -> u64 {
     xorshift(state, steps)
@@ -69,6 +85,7 @@ async fn fork(state: u64, steps: u64) -> u64 {
     result.await.expect("rayon runs the work")
 }
 
+// excerpt accept
 /// Calls `handle` in a task for each connection, at a free port, until the standard input ends.
 fn accept<F>(threads: usize, handle: impl Fn(TcpStream) -> F + Send + 'static) -> Result<(), String>
 where
@@ -76,7 +93,7 @@ where
 {
     let text = |error: std::io::Error| error.to_string();
     let runtime =
-        Builder::new_multi_thread().worker_threads(threads).enable_io().build().map_err(text)?;
+        Builder::new_multi_thread().worker_threads(threads).enable_all().build().map_err(text)?;
     let door = runtime.block_on(TcpListener::bind("127.0.0.1:0")).map_err(text)?;
     println!("port {}", door.local_addr().map_err(text)?.port());
     runtime.spawn(async move {
@@ -90,11 +107,13 @@ where
     runtime.shutdown_background();
     Ok(())
 }
+// excerpt end
 
 pub fn serve(workload: &str, threads: usize) -> Option<Result<(), String>> {
     match workload {
         "io-echo-1" | "io-echo-16" | "io-echo-256" | "io-echo-1024" => Some(accept(threads, echo)),
-        "io-mixed" => Some(accept(threads, |peer| answer(peer, mixed))),
+        "io-limit-16" | "io-limit-256" => Some(accept(threads, limited_echo)),
+        "io-mixed" | "io-accept" | "io-idle" => Some(accept(threads, |peer| answer(peer, mixed))),
         "io-mixed-aside" => Some(accept(threads, |peer| answer(peer, mixed_aside))),
         "io-fork-1" | "io-fork-16" => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();

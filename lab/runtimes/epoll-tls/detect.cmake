@@ -1,0 +1,8 @@
+find_package(OpenSSL 3.0 QUIET)
+if(OpenSSL_FOUND)
+    set(lab_links OpenSSL::SSL)
+    set(lab_version "OpenSSL ${OPENSSL_VERSION}")
+else()
+    set(lab_found FALSE)
+    set(lab_reason "OpenSSL 3 is not installed (package libssl-dev)")
+endif()

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+# Debian has it where the PATH of a user does not lead.
+nginx=$(PATH=$PATH:/usr/sbin command -v nginx) ||
+    { echo "no nginx is not installed (package nginx-light)"; exit 0; }
+version=$("$nginx" -v 2>&1)
+echo "version ${version#*nginx/}"
+mkdir -p "$1/nginx" || exit 1
+printf '#!/bin/sh\nexec python3 "%s" "%s" "$@"\n' "$here/serve.py" "$nginx" >"$1/nginx/lab-nginx" &&
+    chmod +x "$1/nginx/lab-nginx" && echo "ok $1/nginx/lab-nginx"

@@ -1,0 +1,8 @@
+find_package(OpenSSL 3.0 QUIET)
+if(TARGET sennit::tls)
+    set(lab_links sennit::tls OpenSSL::SSL)
+    set(lab_version "OpenSSL ${OPENSSL_VERSION}")
+else()
+    set(lab_found FALSE)
+    set(lab_reason "sennit::tls is not built: no OpenSSL 3 (package libssl-dev)")
+endif()
