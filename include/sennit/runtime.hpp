@@ -27,6 +27,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -142,7 +143,32 @@ std::invoke_result_t<F&> run(F&& function);
 
 namespace detail {
 bool on_any_worker() noexcept;
+// Runs `call(body)` on the default runtime, and blocks until it has ended or thrown.
+void call_on_default_runtime(void (*call)(void*), void* body);
+
+// Does what `default_runtime().run(body)` does. The part of the code that depends on the type of
+// `body` is smaller, because few programs need that code: it serves threads that are no workers.
+template <class F>
+[[gnu::noinline, gnu::cold]] std::invoke_result_t<F&> on_default_runtime(F& body) {
+    using result = std::invoke_result_t<F&>;
+    if constexpr (std::is_void_v<result>) {
+        call_on_default_runtime([](void* f) { (*static_cast<F*>(f))(); }, std::addressof(body));
+    } else {
+        struct {
+            F& body;
+            std::optional<result> value;
+        } frame{body, {}};
+        using frame_type = decltype(frame);
+        call_on_default_runtime(
+            [](void* f) {
+                frame_type& to = *static_cast<frame_type*>(f);
+                to.value.emplace(to.body());
+            },
+            std::addressof(frame));
+        return *std::move(frame.value);
+    }
 }
+} // namespace detail
 
 template <class F>
 std::invoke_result_t<F&> run(F&& function) {

@@ -107,4 +107,8 @@ bool detail::on_any_worker() noexcept {
     return sched::on_worker();
 }
 
+void detail::call_on_default_runtime(void (*call)(void*), void* body) {
+    default_runtime().run([call, body] { call(body); });
+}
+
 } // namespace sennit
