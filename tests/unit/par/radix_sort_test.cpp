@@ -66,7 +66,10 @@ TEST(par_radix_sort, integers_of_all_types_are_sorted) {
 
 // The elements exceed the cache, and so does the bucket of the small ones.
 TEST(par_radix_sort, long_ranges_are_distributed_more_than_once) {
-    on_workers([] { expect_sorted_as_by_std<std::int64_t>(300'000, {0, 2}); });
+    on_workers([] {
+        expect_sorted_as_by_std<std::int64_t>(300'000, {0});
+        if (!tests_are_slow) expect_sorted_as_by_std<std::int64_t>(300'000, {2});
+    });
 }
 
 struct pair_of_ints {
@@ -123,7 +126,7 @@ TEST(par_radix_sort, projection_is_called_once_and_may_throw) {
 
 TEST(par_radix_sort, cancelled_sort_throws_and_keeps_elements) {
     on_workers([] {
-        auto values = integers<std::uint64_t>(300'000, 0);
+        auto values = integers<std::uint64_t>(large(300'000), 0);
         auto sorted = values;
         std::ranges::sort(sorted);
         bool threw = false;
