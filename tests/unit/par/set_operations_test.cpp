@@ -228,8 +228,8 @@ TEST(par_set_operations, unsorted_ranges_are_not_left) {
 
 TEST(par_set_operations, cancelled_operation_throws_and_comparisons_may_block) {
     on_workers([] {
-        const auto a = sorted_ints(50'000, 1000, 1);
-        std::vector<int> out(100'000);
+        const auto a = sorted_ints(large(50'000), 1000, 1);
+        std::vector<int> out(2 * a.size());
         bool threw = false;
         {
             sennit::nursery jobs;
