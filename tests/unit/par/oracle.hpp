@@ -49,8 +49,9 @@ inline std::vector<int> random_ints(std::size_t n, int bound) {
     return values;
 }
 
-// Calls `body` with the sequence as a span, and as the reverse of a deque, whose elements are not in
-// one piece; only as a span where SENNIT_TEST_ONE_RANGE saves the time of compiling `body` twice.
+// Calls `body` with the sequence as a span, and as the reverse of a deque, whose elements are not
+// in one piece; only as a span where SENNIT_TEST_ONE_RANGE saves the time of compiling `body`
+// twice.
 template <class T, class F>
 void as_ranges(const std::vector<T>& values, F&& body) {
     std::vector<T> copy = values;
