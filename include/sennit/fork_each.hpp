@@ -64,7 +64,7 @@ bool run_stolen_indices(sched::fork_slot* slot) noexcept {
             // task.
             auto lower = [&] { fork_indices(body, mine.first, half); };
             auto upper = [&] { fork_indices(body, half, mine.last); };
-            fork_two(lower, upper);
+            fork_two_on_worker(lower, upper);
         }
         return false;
     } catch (...) {
@@ -107,7 +107,8 @@ void fork_indices(Body& body, std::size_t first, std::size_t last) {
 
 template <class Body>
 [[gnu::noinline, gnu::cold]] void fork_count_outside(Body& body, std::size_t count) {
-    default_runtime().run([&] { fork_indices(body, 0, count); });
+    auto all = [&] { fork_indices(body, 0, count); };
+    on_default_runtime(all);
 }
 
 // Not inlined. The caller's own path for a leaf then needs no saved registers, and one more call is

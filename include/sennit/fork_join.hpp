@@ -193,23 +193,15 @@ using both_t = std::tuple<result_t<std::invoke_result_t<F&>>, result_t<std::invo
 template <class F, class G>
 [[gnu::noinline, gnu::cold]] both_t<F, G> fork_outside(F& first, G& second);
 
-// Runs two callables in parallel and returns their results as a tuple. All other forms of fork are
-// built on this function.
+// Runs two callables in parallel and returns their results as a tuple. `slot` is the free slot of
+// the running context. All other forms of fork are built on this function.
 template <class F, class G>
-[[gnu::always_inline]] inline both_t<F, G> fork_two(F& first, G& second) {
+[[gnu::always_inline]] inline both_t<F, G> fork_two_at(sched::fork_slot* slot, F& first,
+                                                       G& second) {
     using R1 = std::invoke_result_t<F&>;
     using R2 = std::invoke_result_t<G&>;
     using both = both_t<F, G>;
     using kid = child<G, R2>;
-
-    sched::fork_slot* slot = sched::free_slot();
-    if (!slot) [[unlikely]] {
-        // The call works on copies, so that the addresses of the originals do not escape and the
-        // originals can live in registers.
-        own_copy<F> outside_first = first;
-        own_copy<G> outside_second = second;
-        return fork_outside(outside_first, outside_second);
-    }
 
     [[maybe_unused]] spare_room<typename kid::stored, !kid::result_in_slot> room;
     slot->run = &kid::run;
@@ -240,9 +232,30 @@ template <class F, class G>
     return both(std::forward<result_t<R1>>(mine), load_result<R2>(*theirs));
 }
 
+// fork_two for code that runs on a worker in any case, such as the inside of a loop.
+template <class F, class G>
+[[gnu::always_inline]] inline both_t<F, G> fork_two_on_worker(F& first, G& second) {
+    return fork_two_at(sched::free_slot(), first, second);
+}
+
+// Runs two callables in parallel, on any thread.
+template <class F, class G>
+[[gnu::always_inline]] inline both_t<F, G> fork_two(F& first, G& second) {
+    sched::fork_slot* slot = sched::free_slot();
+    if (!slot) [[unlikely]] {
+        // The call works on copies, so that the addresses of the originals do not escape and the
+        // originals can live in registers.
+        own_copy<F> outside_first = first;
+        own_copy<G> outside_second = second;
+        return fork_outside(outside_first, outside_second);
+    }
+    return fork_two_at(slot, first, second);
+}
+
 template <class F, class G>
 both_t<F, G> fork_outside(F& first, G& second) {
-    return default_runtime().run([&] { return fork_two(first, second); });
+    auto both = [&] { return fork_two_on_worker(first, second); };
+    return on_default_runtime(both);
 }
 
 // Runs N callables as nested pairs. A thief therefore takes the whole rest in one steal, the

@@ -45,7 +45,7 @@ T reduce_stolen(reduction<T, Reduce, F>& what, std::size_t first, std::size_t la
     const std::size_t half = first + (last - first + 1) / 2;
     auto lower = [&] { return reduce_stolen<T, Reduce, F>(what, first, half); };
     auto upper = [&] { return reduce_stolen<T, Reduce, F>(what, half, last); };
-    auto [low, high] = fork_two(lower, upper);
+    auto [low, high] = fork_two_on_worker(lower, upper);
     return std::invoke(what.reduce, std::move(low), std::move(high));
 }
 
@@ -109,8 +109,8 @@ template <class T, class Reduce, class F>
     if (count == 1) return std::invoke(what.reduce, std::move(value), T(what.transform(0)));
     if (sched::free_slot()) [[likely]]
         return reduce_indices_here<T, Reduce, F>(what, std::move(value), 0, count);
-    return default_runtime().run(
-        [&] { return reduce_indices<T, Reduce, F>(what, std::move(value), 0, count); });
+    auto all = [&] { return reduce_indices<T, Reduce, F>(what, std::move(value), 0, count); };
+    return on_default_runtime(all);
 }
 
 template <class T, class F>

@@ -19,9 +19,6 @@
 
 #include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/base/result.hpp"
-#include "sennit/detail/core/one_shot.hpp"
-#include "sennit/detail/core/runnable.hpp"
-#include "sennit/detail/core/strand.hpp"
 #include "sennit/runtime_options.hpp"
 
 #include <functional>
@@ -65,10 +62,7 @@ public:
         requires std::is_invocable_v<F&>
     std::invoke_result_t<F&> run(F&& function) {
         if (inside()) return std::invoke(function);
-        job<std::remove_reference_t<F>> work(function);
-        submit(work);
-        work.done.wait("runtime::run");
-        return work.result.take();
+        return run_from_outside(function);
     }
     // Explains a call that the other overload refuses.
     template <class F>
@@ -103,28 +97,27 @@ public:
     // whose fork() has left this runtime without threads.
     sched::runtime_core& core() noexcept { return *core_; }
     void check_not_lost() const;
+    // `run` for a thread or context that is on no worker of this runtime.
+    template <class F>
+    std::invoke_result_t<F&> run_from_outside(F& function) {
+        struct frame {
+            F& function;
+            detail::outcome<std::invoke_result_t<F&>> result;
+        } here{function, {}};
+        call_on_worker(
+            [](void* it) noexcept {
+                frame& at = *static_cast<frame*>(it);
+                at.result.run(at.function);
+            },
+            &here);
+        return here.result.take();
+    }
 
 private:
-    template <class F>
-    struct job : sched::runnable {
-        explicit job(F& f) noexcept
-            : runnable(&job::go), function(f), scope(sched::this_strand().scope) {}
-        static void go(runnable* self) noexcept {
-            auto& me = *static_cast<job*>(self);
-            {
-                sched::strand_frame body(me.scope);
-                me.result.run(me.function);
-            }
-            me.done.finish(); // the last access: the caller's frame may vanish
-        }
-        F& function;
-        sched::cancel_scope* scope; // the caller's scope; the caller waits outside of it meanwhile
-        detail::outcome<std::invoke_result_t<F&>> result;
-        sched::one_shot done;
-    };
-
     bool inside() const noexcept;
-    void submit(sched::runnable& work);
+    // Calls `function(argument)` on a worker, and blocks until it has returned. The part of `run`
+    // that does not depend on a type.
+    void call_on_worker(void (*function)(void*) noexcept, void* argument);
 
     std::unique_ptr<sched::runtime_core> core_;
 };
@@ -142,7 +135,12 @@ std::invoke_result_t<F&> run(F&& function);
 
 namespace detail {
 bool on_any_worker() noexcept;
+// Does what `default_runtime().run(body)` does, for a thread that is no worker.
+template <class F>
+[[gnu::noinline, gnu::cold]] std::invoke_result_t<F&> on_default_runtime(F& body) {
+    return default_runtime().run_from_outside(body);
 }
+} // namespace detail
 
 template <class F>
 std::invoke_result_t<F&> run(F&& function) {

@@ -4,6 +4,8 @@
 #include "../core/runtime/fork_safe_static.hpp"
 #include "../core/runtime/runtime_core.hpp"
 #include "../obs/start.hpp"
+#include "sennit/detail/core/one_shot.hpp"
+#include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/verbs.hpp"
 
 #include <mutex>
@@ -56,9 +58,32 @@ void runtime::check_not_lost() const {
     core_->check_not_lost();
 }
 
-void runtime::submit(sched::runnable& work) {
+namespace {
+
+struct call_of_run : sched::runnable {
+    call_of_run(void (*f)(void*) noexcept, void* a) noexcept
+        : runnable(&call_of_run::go), function(f), argument(a), scope(sched::this_strand().scope) {}
+    static void go(runnable* self) noexcept {
+        auto& me = *static_cast<call_of_run*>(self);
+        {
+            sched::strand_frame body(me.scope);
+            me.function(me.argument);
+        }
+        me.done.finish(); // the last access: the caller's frame may vanish
+    }
+    void (*const function)(void*) noexcept;
+    void* const argument;
+    sched::cancel_scope* const scope; // the caller's; the caller waits outside of it meanwhile
+    sched::one_shot done;
+};
+
+} // namespace
+
+void runtime::call_on_worker(void (*function)(void*) noexcept, void* argument) {
     check_not_lost();
+    call_of_run work(function, argument);
     sched::schedule(work, *core_);
+    work.done.wait("runtime::run");
 }
 
 namespace {

@@ -73,6 +73,14 @@ std::uint64_t number(const char* option, const char* text) {
     return value;
 }
 
+double seconds(const char* option, const char* text) {
+    char* end = nullptr;
+    const double value = text ? std::strtod(text, &end) : 0;
+    if (!text || *text == '\0' || *end != '\0' || !(value > 0))
+        bad(std::string(option) + " needs a number of seconds above 0");
+    return value;
+}
+
 arguments parse(int count, char** words) {
     arguments given;
     for (int i = 1; i < count; ++i) {
@@ -105,7 +113,7 @@ arguments parse(int count, char** words) {
         } else if (word == "--seed") {
             given.seed = number("--seed", value());
         } else if (word == "--seconds") {
-            given.seconds = static_cast<double>(number("--seconds", value()));
+            given.seconds = seconds("--seconds", value());
         } else if (word == "--replay" || word == "--perfetto" || word == "--without") {
             const char* text = value();
             if (!text) bad(word + " needs a value");

@@ -49,7 +49,7 @@ void run_sort(F&& sort) {
     if (sched::free_slot())
         sort();
     else
-        default_runtime().run([&] { sort(); });
+        sennit::detail::on_default_runtime(sort);
 }
 
 struct sort_algorithm {

@@ -179,11 +179,11 @@ struct destroy_algorithm {
     static I run(const with& options, I first, std::size_t n) {
         if constexpr (!std::is_trivially_destructible_v<std::iter_value_t<I>>) {
             loop_control loop(options);
-            const auto all = [&]() noexcept { destroy_in_parallel(loop, first, 0, n); };
+            auto all = [&]() noexcept { destroy_in_parallel(loop, first, 0, n); };
             if (sched::free_slot())
                 all();
             else
-                default_runtime().run([&] { all(); });
+                sennit::detail::on_default_runtime(all);
         }
         return advanced(first, n);
     }

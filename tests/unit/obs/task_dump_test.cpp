@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests dumps of tasks: their state, their wait, and the functions that await each other.
+#include "slow_tests.hpp"
 #include "support.hpp"
 
 #include <sennit/obs/dump.hpp>
@@ -244,7 +245,7 @@ TEST_P(task_dump, dumps_of_busy_tasks_are_whole) {
             }
             forth.close();
         });
-        for (int i = 0; i < 200; ++i) {
+        for (int i = 0; i < (tests_are_slow ? 50 : 200); ++i) {
             for (const std::string& one : entries_with(runtime, "^task [0-9]+ \\[blocked"))
                 EXPECT_TRUE(functions_in(one) == 1 || one.find("stack ") != std::string::npos)
                     << one;

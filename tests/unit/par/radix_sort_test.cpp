@@ -66,7 +66,17 @@ TEST(par_radix_sort, integers_of_all_types_are_sorted) {
 
 // The elements exceed the cache, and so does the bucket of the small ones.
 TEST(par_radix_sort, long_ranges_are_distributed_more_than_once) {
-    on_workers([] { expect_sorted_as_by_std<std::int64_t>(300'000, {0, 2}); });
+    for (int kind : {0, 2}) {
+        if (tests_are_slow && kind == 2) break;
+        const auto values = integers<std::int64_t>(300'000, kind);
+        auto expected = values;
+        std::ranges::sort(expected);
+        on_workers([&] {
+            auto sorted = values;
+            EXPECT_EQ(par::radix_sort(sorted), sorted.end());
+            EXPECT_EQ(sorted, expected);
+        });
+    }
 }
 
 struct pair_of_ints {
@@ -123,7 +133,7 @@ TEST(par_radix_sort, projection_is_called_once_and_may_throw) {
 
 TEST(par_radix_sort, cancelled_sort_throws_and_keeps_elements) {
     on_workers([] {
-        auto values = integers<std::uint64_t>(300'000, 0);
+        auto values = integers<std::uint64_t>(large(300'000), 0);
         auto sorted = values;
         std::ranges::sort(sorted);
         bool threw = false;
@@ -144,8 +154,8 @@ TEST(par_radix_sort, cancelled_sort_throws_and_keeps_elements) {
 }
 
 TEST(par_shuffle, order_depends_on_the_seed_and_not_on_the_workers) {
-    for (std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{10}, std::size_t{5000},
-                          std::size_t{200'000}}) {
+    for (std::size_t n :
+         {std::size_t{0}, std::size_t{1}, std::size_t{10}, std::size_t{5000}, large(200'000)}) {
         std::vector<int> sorted(n);
         std::iota(sorted.begin(), sorted.end(), 0);
         std::vector<int> first;
@@ -191,14 +201,15 @@ TEST(par_shuffle, orders_are_equally_likely) {
 
 TEST(par_shuffle, elements_may_be_movable_only) {
     on_workers([] {
+        constexpr int n = large(100'000);
         std::vector<std::unique_ptr<int>> boxes;
-        for (int i = 0; i < 100'000; ++i) boxes.push_back(std::make_unique<int>(i));
+        for (int i = 0; i < n; ++i) boxes.push_back(std::make_unique<int>(i));
         par::shuffle(boxes, 3);
         std::vector<int> left;
         for (const auto& box : boxes) left.push_back(*box);
         EXPECT_FALSE(std::ranges::is_sorted(left));
         std::ranges::sort(left);
-        for (int i = 0; i < 100'000; ++i) ASSERT_EQ(left[static_cast<std::size_t>(i)], i);
+        for (int i = 0; i < n; ++i) ASSERT_EQ(left[static_cast<std::size_t>(i)], i);
     });
 }
 

@@ -46,7 +46,7 @@ TEST(par_rotate, result_is_that_of_the_serial_form) {
 // The chunks are small, so that thieves begin pieces that are shorter and longer than the distance.
 TEST(par_rotate, pieces_of_several_workers_are_joined) {
     on_workers([] {
-        for (std::size_t n : {100u, 5000u, 40'000u}) {
+        for (std::size_t n : {std::size_t{100}, std::size_t{5000}, large(40'000)}) {
             for (std::size_t by : {std::size_t{1}, std::size_t{3}, std::size_t{90}, n / 2, n - 5}) {
                 std::vector<std::unique_ptr<int>> boxes;
                 for (int i : ascending(n)) boxes.push_back(std::make_unique<int>(i));

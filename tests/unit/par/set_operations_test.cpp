@@ -7,6 +7,7 @@
 #include <sennit/nursery.hpp>
 
 #include <atomic>
+#include <functional>
 #include <stdexcept>
 
 namespace {
@@ -36,6 +37,9 @@ std::vector<int> sorted_ints(std::size_t n, int keys, std::size_t seed) {
     return random;
 }
 
+// One type for the comparisons of several tests, so that the compiler sees each operation once.
+using int_order = std::function<bool(int, int)>;
+
 // The operations, and their serial forms.
 template <class Parallel, class Serial>
 struct operation {
@@ -64,7 +68,8 @@ TEST(par_set_operations, results_are_those_of_the_serial_forms) {
     oracle::on_sizes([](std::size_t n) {
         for (std::size_t n2 : {std::size_t{0}, n / 5, n, 2 * n + 1}) {
             for (int keys : key_counts) {
-                if (n > 5000 && (n2 >= n || keys == 50)) continue; // long enough without them
+                // The longest inputs are long enough without these.
+                if (n > large(5000) && (n2 >= n || keys == 50)) continue;
                 const auto a = sorted_tags(n, keys, 1);
                 const auto b = sorted_tags(n2, keys, 2);
                 const auto c = sorted_ints(n, keys, 1);
@@ -100,7 +105,7 @@ TEST(par_set_operations, chunks_of_several_workers_cut_groups) {
             const auto a = sorted_tags(2000, keys, 1);
             const auto b = sorted_tags(1500, keys, 2);
             std::atomic<unsigned> calls{0};
-            const auto less = [&](int x, int y) {
+            const int_order less = [&](int x, int y) {
                 oracle::yield_at(calls.fetch_add(1));
                 return x < y;
             };
@@ -119,8 +124,8 @@ TEST(par_set_operations, chunks_of_several_workers_cut_groups) {
 TEST(par_set_operations, chunks_of_numbers_cut_groups) {
     on_workers([] {
         for (int keys : {1, 40, 70'000}) {
-            const auto a = sorted_ints(70'000, keys, 1);
-            const auto b = sorted_ints(50'000, keys, 2);
+            const auto a = sorted_ints(large(70'000), keys, 1);
+            const auto b = sorted_ints(large(50'000), keys, 2);
             for_operations([&](const auto& op) {
                 const auto expected =
                     serial_result<int>(op, a, b, std::ranges::less(), std::identity());
@@ -162,12 +167,13 @@ TEST(par_set_operations, elements_need_no_default_constructor) {
     on_workers([] {
         std::vector<oracle::boxed> a;
         std::vector<oracle::boxed> b;
-        for (int i = 0; i < 5000; ++i) (i % 3 == 0 ? a : b).emplace_back(i / 2);
-        std::vector<oracle::boxed> out(5000, oracle::boxed(-1));
+        constexpr std::size_t n = large(5000);
+        for (int i = 0; i < static_cast<int>(n); ++i) (i % 3 == 0 ? a : b).emplace_back(i / 2);
+        std::vector<oracle::boxed> out(n, oracle::boxed(-1));
         const auto result = par::set_union(
             a, b, out, std::ranges::greater_equal(), [](const oracle::boxed& v) { return v.value; },
             &oracle::boxed::value);
-        EXPECT_LE(result.out - out.begin(), 5000);
+        EXPECT_LE(result.out - out.begin(), std::ssize(out));
         (void)par::set_union(a, b, out, {}, &oracle::boxed::value, &oracle::boxed::value);
         std::vector<oracle::boxed> expected;
         std::ranges::set_union(a, b, std::back_inserter(expected), {}, &oracle::boxed::value,
@@ -190,9 +196,8 @@ TEST(par_set_operations, single_worker_compares_as_often_as_the_serial_form) {
             op.serial(
                 a, b, out.begin(), [&](int x, int y) { return ++serial, x < y; }, &tagged_key::key,
                 &tagged_key::key);
-            (void)op.parallel(
-                a, b, out, [&](int x, int y) { return ++parallel, x < y; }, &tagged_key::key,
-                &tagged_key::key);
+            const int_order less = [&](int x, int y) { return ++parallel, x < y; };
+            (void)op.parallel(a, b, out, less, &tagged_key::key, &tagged_key::key);
             EXPECT_LE(serial, 9999);
             EXPECT_LE(parallel, 9999);
         });
@@ -205,25 +210,26 @@ TEST(par_set_operations, unsorted_ranges_are_not_left) {
         const auto b = oracle::random_ints(7000, 100);
         std::vector<int> out(12'000);
         for_operations([&](const auto& op) {
-            oracle::as_ranges(a, [&](auto&& range) {
-                (void)op.parallel({.max_grain = 50}, range, b, out, [](int x, int y) {
-                    oracle::yield_at(static_cast<std::size_t>(x));
-                    return (x * 31 + y) % 2 == 0;
-                });
-            });
-            const auto picky = [](int x, int y) -> bool {
+            const int_order any = [](int x, int y) {
+                oracle::yield_at(static_cast<std::size_t>(x));
+                return (x * 31 + y) % 2 == 0;
+            };
+            const int_order picky = [](int x, int y) {
                 if (x == 57) throw std::runtime_error("57");
                 return x < y;
             };
-            EXPECT_EQ(oracle::error_of([&] { (void)op.parallel(a, b, out, picky); }), "57");
+            oracle::as_ranges(a, [&](auto&& range) {
+                (void)op.parallel({.max_grain = 50}, range, b, out, any);
+                EXPECT_EQ(oracle::error_of([&] { (void)op.parallel(range, b, out, picky); }), "57");
+            });
         });
     });
 }
 
 TEST(par_set_operations, cancelled_operation_throws_and_comparisons_may_block) {
     on_workers([] {
-        const auto a = sorted_ints(50'000, 1000, 1);
-        std::vector<int> out(100'000);
+        const auto a = sorted_ints(large(50'000), 1000, 1);
+        std::vector<int> out(2 * a.size());
         bool threw = false;
         {
             sennit::nursery jobs;

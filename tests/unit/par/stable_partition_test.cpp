@@ -48,7 +48,7 @@ TEST(par_stable_partition, pieces_of_several_workers_are_joined) {
 
 TEST(par_stable_partition, exception_at_any_call_keeps_all_elements) {
     on_workers([] {
-        for (int bad = 1; bad < 6000; bad += bad < 50 ? 1 : 777) {
+        for (int bad = 1; bad < 6000; bad += bad >= 50 ? 777 : tests_are_slow ? 7 : 1) {
             std::vector<std::unique_ptr<int>> boxes;
             for (int i = 0; i < 5000; ++i) boxes.push_back(std::make_unique<int>(i));
             auto numbers = oracle::random_ints(5000, 5000);

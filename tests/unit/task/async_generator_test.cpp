@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // async_generator, from_channel and into_channel.
+#include "slow_tests.hpp"
 #include "support.hpp"
 
 #include <sennit/async_generator.hpp>
@@ -50,7 +51,10 @@ TEST_P(async_generators, yields_all_values_in_order) {
 }
 
 TEST_P(async_generators, a_million_values_take_no_stack) {
-    runtime.run([] { EXPECT_EQ(block_on(sum_of(count_to(1'000'000))), 499'999'500'000L); });
+    runtime.run([] {
+        constexpr int n = large(1'000'000);
+        EXPECT_EQ(block_on(sum_of(count_to(n))), long{n} * (n - 1) / 2);
+    });
 }
 
 TEST_P(async_generators, operands_are_copied_moved_or_handed_out) {

@@ -118,7 +118,7 @@ typename Work::value_type fold_blocks(const Work& work, std::size_t block, std::
     const std::size_t half = first + (last - first) / 2;
     auto lower = [&] { return fold_blocks(work, block, count, first, half); };
     auto upper = [&] { return fold_blocks(work, block, count, half, last); };
-    auto [low, high] = sennit::detail::fork_two(lower, upper);
+    auto [low, high] = sennit::detail::fork_two_on_worker(lower, upper);
     return work.join(std::move(low), std::move(high));
 }
 
@@ -146,7 +146,7 @@ typename Work::value_type fold_blocks_special(lazy_loop<Work>& loop, std::size_t
         stolen_scope scope(loop);
         return upper();
     };
-    auto [low, high] = sennit::detail::fork_two(lower_then_place, upper_in_scope);
+    auto [low, high] = sennit::detail::fork_two_on_worker(lower_then_place, upper_in_scope);
     return loop.work.join(std::move(low), std::move(high));
 }
 
@@ -169,8 +169,8 @@ typename Work::value_type fold_in_blocks(const Work& work, typename Work::value_
         return work.join(std::move(init), fold_blocks_special(loop, block, count, 0, blocks));
     };
     if (loop.limited() || loop.in_scope())
-        return sched::free_slot() ? all_special() : default_runtime().run(all_special);
-    return sched::free_slot() ? all() : default_runtime().run(all);
+        return sched::free_slot() ? all_special() : sennit::detail::on_default_runtime(all_special);
+    return sched::free_slot() ? all() : sennit::detail::on_default_runtime(all);
 }
 
 // Reduces `count` values of `source` after `init`.

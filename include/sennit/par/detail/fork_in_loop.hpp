@@ -13,7 +13,7 @@ namespace sennit::par::detail {
 template <class F, class G>
 [[gnu::always_inline]] inline void fork_in_loop(loop_control& loop, F& lower, G& upper) {
     if (!loop.limited() && !loop.in_scope()) [[likely]] {
-        (void)sennit::detail::fork_two(lower, upper);
+        (void)sennit::detail::fork_two_on_worker(lower, upper);
         return;
     }
     if (!loop.take_place()) {
@@ -29,7 +29,7 @@ template <class F, class G>
         stolen_scope scope(loop);
         upper();
     };
-    (void)sennit::detail::fork_two(lower_then_place, upper_in_scope);
+    (void)sennit::detail::fork_two_on_worker(lower_then_place, upper_in_scope);
 }
 
 } // namespace sennit::par::detail

@@ -105,7 +105,7 @@ partial<Work> run_stolen(lazy_loop<Work>& loop, std::size_t first, std::size_t l
         stolen_scope upper_scope(loop);
         return run_range<Work>(loop, {}, half, last);
     };
-    auto [low, high] = sennit::detail::fork_two(lower, upper);
+    auto [low, high] = sennit::detail::fork_two_on_worker(lower, upper);
     return join<Work>(loop.work, std::move(low), std::move(high));
 }
 
@@ -225,7 +225,8 @@ partial<Work> run_range(lazy_loop<Work>& loop, partial<Work> value, std::size_t 
 template <class Work>
 [[gnu::noinline, gnu::cold]] partial<Work>
 run_range_outside(lazy_loop<Work>& loop, partial<Work>& value, std::size_t count) {
-    return default_runtime().run([&] { return run_range<Work>(loop, std::move(value), 0, count); });
+    auto all = [&] { return run_range<Work>(loop, std::move(value), 0, count); };
+    return sennit::detail::on_default_runtime(all);
 }
 
 // Runs a loop over [0, count), at least one element, with the initial `value`.

@@ -75,7 +75,7 @@ public:
             return enter();
         };
         while (!ended()) {
-            auto [own, other] = sennit::detail::fork_two(take_here, invite);
+            auto [own, other] = sennit::detail::fork_two_on_worker(take_here, invite);
             if (own.index < result.index) result = std::move(own);
             if (other.index < result.index) result = std::move(other);
         }
@@ -271,8 +271,8 @@ run_prefix_pass(const with& options, std::size_t count, const Work& work,
                 std::optional<typename Work::prefix_type> begin) {
     if (count == 0) return begin;
     prefix_pass<Work> pass(work, std::move(begin), count, options);
-    search_result result =
-        sched::free_slot() ? pass.enter() : default_runtime().run([&] { return pass.enter(); });
+    auto enter = [&] { return pass.enter(); };
+    search_result result = sched::free_slot() ? enter() : sennit::detail::on_default_runtime(enter);
     if (result.error) std::rethrow_exception(std::move(result.error));
     pass.throw_if_cancelled();
     return std::move(pass).end();

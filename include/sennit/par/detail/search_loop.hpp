@@ -51,7 +51,7 @@ public:
             stolen_scope scope(*this);
             return enter();
         };
-        auto [mine, theirs] = sennit::detail::fork_two(examine_here, invite);
+        auto [mine, theirs] = sennit::detail::fork_two_on_worker(examine_here, invite);
         return theirs.index < mine.index ? std::move(theirs) : std::move(mine);
     }
 
@@ -112,8 +112,8 @@ template <class Body>
 std::size_t search(const with& options, std::size_t count, const Body& body, bool any = false) {
     if (count == 0) return 0;
     search_loop<Body> loop(body, count, options, any);
-    search_result found =
-        sched::free_slot() ? loop.enter() : default_runtime().run([&] { return loop.enter(); });
+    auto enter = [&] { return loop.enter(); };
+    search_result found = sched::free_slot() ? enter() : sennit::detail::on_default_runtime(enter);
     if (found.error) std::rethrow_exception(std::move(found.error));
     if (found.index != no_match) return found.index;
     loop.throw_if_cancelled();
