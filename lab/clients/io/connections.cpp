@@ -16,10 +16,6 @@ namespace lab::io {
 
 namespace {
 
-[[noreturn]] void refuse(const char* operation) {
-    throw std::system_error(errno, std::generic_category(), operation);
-}
-
 sockaddr_in loopback(std::uint32_t last_byte, std::uint16_t port) {
     sockaddr_in at{};
     at.sin_family = AF_INET;
@@ -33,6 +29,10 @@ sockaddr_in loopback(std::uint32_t last_byte, std::uint16_t port) {
 constexpr std::size_t connections_of_address = 16'384, addresses = 200;
 
 } // namespace
+
+void refuse(const char* operation) {
+    throw std::system_error(errno, std::generic_category(), operation);
+}
 
 int connect_to_server(std::uint16_t port, std::size_t number) {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

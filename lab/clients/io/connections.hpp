@@ -27,6 +27,9 @@ struct connection {
     std::uint32_t kind = 0;  // Of the request, as the load numbers them.
 };
 
+// Throws std::system_error: the system call `operation` has failed with the present errno.
+[[noreturn]] void refuse(const char* operation);
+
 // A socket that is connected to the server. `number` counts the connections of this process. Throws
 // std::system_error.
 int connect_to_server(std::uint16_t port, std::size_t number);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http_load.hpp"
 
+#include "connections.hpp"
+
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,9 +25,6 @@ constexpr std::string_view request = "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n
 constexpr std::string_view status_line = "HTTP/1.1 200 ", body = "hello\n";
 constexpr std::string_view end_of_head = "\r\n\r\n";
 
-[[noreturn]] void refuse(const char* operation) {
-    throw std::system_error(errno, std::generic_category(), operation);
-}
 [[noreturn]] void wrong(const std::string& reason) {
     throw std::runtime_error("the server sent a wrong reply: " + reason);
 }
@@ -75,9 +74,9 @@ struct http_connection {
     std::string received;
 };
 
-class running {
+class http_run {
 public:
-    running(const http_load& load, std::uint16_t port) : load_(load), left_(load.requests) {
+    http_run(const http_load& load, std::uint16_t port) : load_(load), left_(load.requests) {
         set_ = ::epoll_create1(EPOLL_CLOEXEC);
         if (set_ < 0) refuse("epoll_create1");
         for (std::size_t i = 0; i < load.depth; ++i) batch_ += request;
@@ -91,13 +90,13 @@ public:
         }
         times_.reserve(load.requests);
     }
-    ~running() {
+    ~http_run() {
         for (const http_connection& one : all_)
             if (one.socket >= 0) ::close(one.socket);
         if (set_ >= 0) ::close(set_);
     }
-    running(const running&) = delete;
-    running& operator=(const running&) = delete;
+    http_run(const http_run&) = delete;
+    http_run& operator=(const http_run&) = delete;
 
     times run() {
         for (http_connection& one : all_) send(one);
@@ -153,7 +152,7 @@ private:
 } // namespace
 
 times http_load::run(std::uint16_t port) const {
-    return running(*this, port).run();
+    return http_run(*this, port).run();
 }
 
 } // namespace lab::io

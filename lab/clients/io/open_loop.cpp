@@ -68,9 +68,6 @@ public:
     }
 
 private:
-    [[noreturn]] static void refuse(const char* operation) {
-        throw std::system_error(errno, std::generic_category(), operation);
-    }
     int descriptor_;
 };
 

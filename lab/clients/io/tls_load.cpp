@@ -38,10 +38,12 @@ times tls_load::handshakes(std::uint64_t) {
 
 namespace lab::io {
 
+using context = std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)>;
+
 namespace {
 
 // `operation` has failed in OpenSSL, or over the network.
-[[noreturn]] void refuse(const std::string& operation) {
+[[noreturn]] void refuse_tls(const std::string& operation) {
     std::array<char, 200> reason{};
     if (const unsigned long code = ERR_get_error(); code != 0)
         ERR_error_string_n(code, reason.data(), reason.size());
@@ -50,19 +52,19 @@ namespace {
                                         : ": the server closed a connection before its reply"));
 }
 
-using context = std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)>;
-
 context made_context() {
     context made(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
     if (!made || SSL_CTX_set_min_proto_version(made.get(), TLS1_3_VERSION) != 1 ||
         SSL_CTX_set_ciphersuites(made.get(), "TLS_AES_128_GCM_SHA256") != 1 ||
         SSL_CTX_set1_groups_list(made.get(), "X25519") != 1)
-        refuse("setting up TLS");
+        refuse_tls("setting up TLS");
     SSL_CTX_set_read_ahead(made.get(), 1);
     SSL_CTX_set_session_cache_mode(made.get(), SSL_SESS_CACHE_OFF);
     SSL_CTX_set_verify(made.get(), SSL_VERIFY_NONE, nullptr);
     return made;
 }
+
+} // namespace
 
 struct tls_connection {
     int socket = -1;
@@ -72,8 +74,6 @@ struct tls_connection {
     std::size_t filled = 0; // Bytes of `received`.
     clock::time_point begin;
 };
-
-} // namespace
 
 struct tls_load::state {
     context with = made_context();
@@ -101,7 +101,8 @@ struct tls_load::state {
         one.ssl.reset(SSL_new(with.get()));
         one.ready = false;
         one.filled = 0;
-        if (!one.ssl || SSL_set_fd(one.ssl.get(), one.socket) != 1) refuse("a connection of TLS");
+        if (!one.ssl || SSL_set_fd(one.ssl.get(), one.socket) != 1)
+            refuse_tls("a connection of TLS");
         SSL_set_connect_state(one.ssl.get());
         non_blocking(one.socket);
         epoll_event wanted{};
@@ -130,7 +131,7 @@ struct tls_load::state {
             const int result = SSL_do_handshake(one.ssl.get());
             one.ready = result == 1;
             if (!one.ready && SSL_get_error(one.ssl.get(), result) != SSL_ERROR_WANT_READ)
-                refuse("the handshake");
+                refuse_tls("the handshake");
         }
         return one.ready;
     }
@@ -141,7 +142,7 @@ struct tls_load::state {
         one.filled = 0;
         // No other request is under way, so the socket has room.
         if (SSL_write(one.ssl.get(), one.request.data(), sizeof(message)) != sizeof(message))
-            refuse("sending a request");
+            refuse_tls("sending a request");
     }
     // False: more must come.
     static bool receive(tls_connection& one) {
@@ -149,7 +150,8 @@ struct tls_load::state {
         const int n = SSL_read(one.ssl.get(), into + one.filled,
                                static_cast<int>(sizeof(message) - one.filled));
         if (n <= 0) {
-            if (SSL_get_error(one.ssl.get(), n) != SSL_ERROR_WANT_READ) refuse("receiving a reply");
+            if (SSL_get_error(one.ssl.get(), n) != SSL_ERROR_WANT_READ)
+                refuse_tls("receiving a reply");
             return false;
         }
         one.filled += static_cast<std::size_t>(n);
