@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
-# Debian has it where the PATH of a user does not lead.
-nginx=$(PATH=$PATH:/usr/sbin command -v nginx) ||
+# Debian has it in /usr/sbin, which the PATH of a user leaves out: look beside each bin, too.
+nginx=$(PATH=$PATH:${PATH//\/bin/\/sbin} command -v nginx) ||
     { echo "no nginx is not installed (package nginx-light)"; exit 0; }
 version=$("$nginx" -v 2>&1)
 echo "version ${version#*nginx/}"
