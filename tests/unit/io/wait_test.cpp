@@ -15,9 +15,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <initializer_list>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <thread>
 
 namespace {
@@ -77,8 +81,20 @@ TEST_P(io_waits, cancelled_readers_take_no_byte) {
     });
 }
 
+// Returns when the runtime's dump names all of `reasons`: its fibers wait for them.
+void await_waits(sennit::runtime& in, std::initializer_list<const char*> reasons) {
+    const auto all_wait = [&] {
+        std::ostringstream dump;
+        in.dump(dump);
+        const std::string text = dump.str();
+        return std::all_of(reasons.begin(), reasons.end(),
+                           [&](const char* each) { return text.find(each) != std::string::npos; });
+    };
+    while (!all_wait()) sennit::this_fiber::yield();
+}
+
 TEST_P(io_waits, close_ends_waits_with_an_error) {
-    runtime.run([] {
+    runtime.run([this] {
         auto [a, b] = io::socket_pair();
         std::error_code reading, writing;
         a.send_buffer(4096);
@@ -86,7 +102,7 @@ TEST_P(io_waits, close_ends_waits_with_an_error) {
         sennit::nursery waiters;
         waiters.start([&a = a, &reading] { (void)a.read_some(scratch(), reading); });
         waiters.start([&a = a, &writing, &large] { (void)a.write(io::bytes_of(large), writing); });
-        sennit::this_fiber::sleep_for(1ms);
+        await_waits(runtime, {"data on a socket", "space on a socket"});
         a.close();
         waiters.join();
         EXPECT_EQ(reading, std::errc::operation_canceled);
