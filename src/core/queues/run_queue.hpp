@@ -54,7 +54,9 @@
 #include "sennit/detail/core/runnable.hpp"
 #include "sys/mutant.hpp"
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 namespace sennit::sched {
@@ -380,28 +382,23 @@ private:
     // The kinds that a removal takes, in this order. Work that is shared on request lies in the
     // injector until a worker looks there. Woken work, which its owner would run next, goes last of
     // the ready work. Behind a stuck owner it is the most urgent.
-    struct kinds {
-        kind each[3];
-        int count;
-    };
-    static constexpr kinds to_share = {{kind::yielded, kind::woken, kind::spawned}, 3};
-    static constexpr kinds to_steal = {{kind::woken, kind::yielded, kind::spawned}, 3};
-    static constexpr kinds ready_only = {{kind::woken, kind::yielded}, 2};
-    static constexpr kinds new_only = {{kind::spawned}, 1};
+    static constexpr std::array to_share{kind::yielded, kind::woken, kind::spawned};
+    static constexpr std::array to_steal{kind::woken, kind::yielded, kind::spawned};
+    static constexpr std::array ready_only{kind::woken, kind::yielded};
+    static constexpr std::array new_only{kind::spawned};
 
     // Moves the oldest `count` runnables of `which` to `out`. Returns the number moved.
-    std::uint32_t take(std::uint32_t count, batch& out, const kinds& which) noexcept {
+    std::uint32_t take(std::uint32_t count, batch& out, std::span<const kind> which) noexcept {
         std::uint32_t taken = 0;
-        for (int k = 0; k < which.count; ++k) {
-            while (taken < count) {
-                runnable* const item = unlink_oldest(which.each[k]);
+        for (const kind each : which) {
+            for (; taken < count; ++taken) {
+                runnable* const item = unlink_oldest(each);
                 if (!item) break;
-                ++taken;
                 // The number belonged to this queue.
-                item->order = which.each[k] == kind::spawned ? never_spawned_here : began_elsewhere;
+                item->order = each == kind::spawned ? never_spawned_here : began_elsewhere;
                 if (item->owned) [[unlikely]]
                     clear_owner(*item);
-                out.push_back(*item, which.each[k]);
+                out.push_back(*item, each);
             }
         }
         out.count = taken;
