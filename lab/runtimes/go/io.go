@@ -101,8 +101,8 @@ func forkedSum(state, steps uint64) uint64 {
 	}))
 }
 
-// serve serves at a free port until the standard input ends.
-func serve(handle func(net.Conn), size, threads string) error {
+// listen calls accept with a listener at a free port, and returns when the standard input ends.
+func listen(size, threads string, accept func(net.Listener)) error {
 	if _, err := number("size", size, 1, mostOperations); err != nil {
 		return err
 	}
@@ -115,21 +115,28 @@ func serve(handle func(net.Conn), size, threads string) error {
 	if err != nil {
 		return err
 	}
-	// excerpt accept
-	go func() {
-		for {
-			peer, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer peer.Close()
-				handle(peer)
-			}()
-		}
-	}()
-	// excerpt end
+	accept(listener)
 	fmt.Printf("port %d\n", listener.Addr().(*net.TCPAddr).Port)
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
+}
+
+// serve serves at a free port until the standard input ends.
+func serve(handle func(net.Conn), size, threads string) error {
+	return listen(size, threads, func(listener net.Listener) {
+		// excerpt accept
+		go func() {
+			for {
+				peer, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					defer peer.Close()
+					handle(peer)
+				}()
+			}
+		}()
+		// excerpt end
+	})
 }

@@ -3,6 +3,7 @@
 // SENNIT_LAB_SERVE=readable: io::serve_when_readable, a fiber for each request. The limit of
 // `io-limit` is that of the connection's waits, or with SENNIT_LAB_LIMIT=with_timeout a
 // with_timeout around each read.
+#include "../sennit/serve_until_told.hpp"
 #include "io/server.hpp"
 #include "main.hpp"
 
@@ -10,7 +11,6 @@
 #include <sennit/fork_reduce.hpp>
 #include <sennit/io.hpp>
 #include <sennit/nursery.hpp>
-#include <sennit/runtime.hpp>
 #include <sennit/with_timeout.hpp>
 
 #include <array>
@@ -83,11 +83,8 @@ void accept_from(net::tcp_listener& door, const net::serve_options& options = {}
 bool serve(service which, unsigned threads) {
     // sennit-http and sennit-tls have these.
     if (which == service::http || which == service::tls_echo) return false;
-    sennit::runtime runtime({.workers = threads});
-    runtime.run([&] {
-        net::tcp_listener door(net::endpoint("127.0.0.1:0"));
-        sennit::nursery server;
-        server.start([&] {
+    serve_until_told(threads, [&](net::tcp_listener& door, sennit::nursery& clients) {
+        clients.start([&] {
             if (which == service::echo) return accept_from<echo>(door);
             // excerpt limit
             if (which == service::limited_echo) {
@@ -100,10 +97,6 @@ bool serve(service which, unsigned threads) {
             if (which == service::mixed_aside) return accept_from<answer<reply_aside>>(door);
             accept_from<answer<reply_with_forks>>(door);
         });
-        announce(door.local().port());
-        net::borrowed(STDIN_FILENO).wait_readable();
-        door.close();
-        server.join();
     });
     return true;
 }

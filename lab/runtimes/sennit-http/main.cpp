@@ -3,12 +3,12 @@
 // fiber for each connection. With SENNIT_LAB_SERVE=readable: io::serve_when_readable, as in the
 // example, a fiber for each batch of requests.
 #include "../../../examples/http_request.hpp"
+#include "../sennit/serve_until_told.hpp"
 #include "io/server.hpp"
 #include "program.hpp"
 
 #include <sennit/io.hpp>
 #include <sennit/nursery.hpp>
-#include <sennit/runtime.hpp>
 
 #include <array>
 #include <cstdlib>
@@ -79,15 +79,8 @@ void accept_from(net::tcp_listener& door) {
 
 bool serve(service which, unsigned threads) {
     if (which != service::http) return false;
-    sennit::runtime runtime({.workers = threads});
-    runtime.run([&] {
-        net::tcp_listener door(net::endpoint("127.0.0.1:0"));
-        sennit::nursery server;
-        server.start([&] { accept_from(door); });
-        announce(door.local().port());
-        net::borrowed(STDIN_FILENO).wait_readable();
-        door.close();
-        server.join();
+    serve_until_told(threads, [](net::tcp_listener& door, sennit::nursery& clients) {
+        clients.start([&] { accept_from(door); });
     });
     return true;
 }

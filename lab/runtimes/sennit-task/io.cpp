@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sennit's servers of the family `io` in tasks: a task for each connection, and the async_ calls of
 // its stream. The forks of `io-fork` are async_fork_each.
+#include "../sennit/serve_until_told.hpp"
 #include "io/server.hpp"
 #include "main.hpp"
 
 #include <sennit/io.hpp>
-#include <sennit/runtime.hpp>
 #include <sennit/task.hpp>
 
 #include <array>
@@ -81,15 +81,8 @@ task<> accept_for(service which, net::tcp_listener& door, sennit::nursery& clien
 bool serve(service which, unsigned threads) {
     if (which == service::mixed_aside || which == service::http || which == service::tls_echo)
         return false;
-    sennit::runtime runtime({.workers = threads});
-    runtime.run([&] {
-        net::tcp_listener door(net::endpoint("127.0.0.1:0"));
-        sennit::nursery clients;
+    serve_until_told(threads, [&](net::tcp_listener& door, sennit::nursery& clients) {
         clients.start(accept_for(which, door, clients));
-        announce(door.local().port());
-        net::borrowed(STDIN_FILENO).wait_readable();
-        door.close();
-        clients.join();
     });
     return true;
 }

@@ -2,12 +2,12 @@
 // Sennit's server of the family `tls`: tls::stream in io::serve, a fiber for each connection. The
 // certificate is made at the start.
 #include "../../../tests/tls/certificates.hpp"
+#include "../sennit/serve_until_told.hpp"
 #include "io/server.hpp"
 #include "program.hpp"
 
 #include <sennit/io.hpp>
 #include <sennit/nursery.hpp>
-#include <sennit/runtime.hpp>
 #include <sennit/tls.hpp>
 
 #include <array>
@@ -31,16 +31,9 @@ bool serve(service which, unsigned threads) {
     if (which != service::tls_echo) return false;
     const certificates::pair own = certificates::authority().sign("127.0.0.1");
     const auto context = tls::context::server().certificate(own.certificate, own.key);
-    sennit::runtime runtime({.workers = threads});
-    runtime.run([&] {
-        net::tcp_listener door(net::endpoint("127.0.0.1:0"));
-        sennit::nursery server;
-        server.start(
+    serve_until_told(threads, [&](net::tcp_listener& door, sennit::nursery& clients) {
+        clients.start(
             [&] { net::serve(door, {}, [&](net::tcp_stream& peer) { echo(peer, context); }); });
-        announce(door.local().port());
-        net::borrowed(STDIN_FILENO).wait_readable();
-        door.close();
-        server.join();
     });
     return true;
 }
