@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The further figures of a workload, besides its time: what its declaration names."""
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
@@ -26,6 +27,12 @@ def compared(cell: Cell) -> dict[object, float]:
         for number, sample in enumerate(cell.samples)
         if figure in sample.get("figures", ())
     }
+
+
+def middle(cell: Cell) -> float:
+    """The median of the values by which the cell is compared; infinity without any."""
+    values = compared(cell).values()
+    return median(values) if values else math.inf
 
 
 def medians(cell: Cell) -> dict[str, float]:

@@ -17,6 +17,7 @@ import rich.text
 from . import figures
 from .bench import Cell
 from .catalogue import FLOORS
+from .figures import middle
 from .marks import FEWEST_CPUS, marked
 from .options import FEWEST
 from .stats import Comparison, Interval, compare, median_interval
@@ -27,7 +28,8 @@ EXPLANATION = (
     "interval of the ratio within blocks holds 1) and ? that there are too few samples to tell:\n"
     f"an interval takes {FEWEST} of both. Fewer samples have a median marked n=, a range, and no\n"
     "verdict. 'one CPU': the row has several workers in a parallel workload, and its CPU time is\n"
-    f"below {FEWEST_CPUS} times its wall time, so no second worker worked."
+    f"below {FEWEST_CPUS} times its wall time, so no second worker worked. Workloads with figures of\n"
+    "their own, which stand in tables of their own, are compared by their first figure."
 )
 SPREAD = "95 % interval, or range"  # the head of the column that spread() fills
 SAME_MARK = {True: " =", False: "", None: " ?"}
@@ -72,7 +74,11 @@ def ratio_to(cell: Cell, peer: Cell, against: Comparison | None) -> float:
     """The median of the ratios within blocks if that has an interval, else that of the medians."""
     if against and against.paired and against.interval:
         return against.ratio
-    return median(cell.seconds()) / median(peer.seconds())
+    return middle(cell) / middle(peer)
+
+
+def compare_cells(cell: Cell, other: Cell) -> Comparison | None:
+    return compare(figures.compared(cell), figures.compared(other))
 
 
 class Results:
@@ -87,9 +93,7 @@ class Results:
                 self.serial[cell.title] = cell
             elif not cell.kind.ours and cell.runtime not in FLOORS:
                 key = cell.title, cell.threads
-                if key not in self.best or median(cell.seconds()) < median(
-                    self.best[key].seconds()
-                ):
+                if middle(cell) < (middle(self.best[key]) if key in self.best else math.inf):
                     self.best[key] = cell
 
     def best_peer(self, title: str, threads: float = math.inf) -> Cell | None:
@@ -97,7 +101,7 @@ class Results:
         peers = [
             cell for (of, count), cell in self.best.items() if of == title and count <= threads
         ]
-        return min(peers, key=lambda cell: median(cell.seconds())) if peers else None
+        return min(peers, key=middle) if peers else None
 
     def figures(self, cell: Cell) -> Figures | None:
         if not cell.good:
@@ -105,10 +109,10 @@ class Results:
         seconds = median(cell.seconds())
         serial = self.serial.get(cell.title)
         best = self.best_peer(cell.title, cell.threads) if cell.runtime != "serial" else None
-        against = compare(cell.by_block(), best.by_block()) if best and best is not cell else None
+        against = compare_cells(cell, best) if best and best is not cell else None
         return Figures(
             seconds,
-            seconds / median(serial.seconds()) if serial else None,
+            middle(cell) / middle(serial) if serial and middle(serial) > 0 else None,
             ratio_to(cell, best, against) if best else None,
             against.same if against else None,
             best is cell,
@@ -187,7 +191,7 @@ class Standing:
 
 
 def standing(ours: Cell, peer: Cell) -> Standing:
-    against = compare(ours.by_block(), peer.by_block())
+    against = compare_cells(ours, peer)
     return Standing(ours, peer, ratio_to(ours, peer, against), against.same if against else None)
 
 
@@ -197,11 +201,13 @@ def standings(results: Results) -> list[Standing]:
     found = []
     for title in results.titles():
         ours = [
-            cell for cell in results.cells if cell.good and cell.title == title and cell.kind.ours
+            cell
+            for cell in results.cells
+            if cell.good and cell.title == title and cell.kind.ours and middle(cell) < math.inf
         ]
         peer = results.best_peer(title)
         if ours and peer:
-            found.append(standing(min(ours, key=lambda cell: median(cell.seconds())), peer))
+            found.append(standing(min(ours, key=middle), peer))
     return sorted(found, key=lambda one: -one.ratio)
 
 
@@ -211,7 +217,7 @@ def behind(results: Results) -> list[Standing]:
     found = [
         standing(cell, peer)
         for cell in results.cells
-        if cell.good and cell.kind.ours
+        if cell.good and cell.kind.ours and middle(cell) < math.inf
         if (peer := results.best_peer(cell.title, cell.threads))
     ]
     return sorted(

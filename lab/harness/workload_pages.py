@@ -18,7 +18,7 @@ from .bench import Cell
 from .catalogue import FAMILIES, FLOORS, RUNTIMES, WORKLOADS, UsageError
 from .document import FORMAT, load, restore, write_whole
 from .excerpts import Excerpt, excerpt
-from .figures import compared, main_figure, medians
+from .figures import compared, main_figure, medians, middle
 from .figures import text as figure_text
 from .guards import tables
 from .marks import marked, version
@@ -126,10 +126,6 @@ def result_sets(docs: Path) -> list[ResultSet]:
     return sorted(found, key=lambda one: str(one.about.get("date", "")), reverse=True)
 
 
-def _middle(cell: Cell) -> float:
-    return median(compared(cell).values()) if compared(cell) else float("inf")
-
-
 def _short(text: str | None) -> str:
     """`2021.8.0` of `2021.8.0, built by …`."""
     return text.partition(",")[0].partition(" (")[0] if text else "–"
@@ -142,7 +138,7 @@ def rows_of(cells: Sequence[Cell], about: dict) -> list[list[str]]:
     head = ["runtime", "version", "workers", "runs", "s", "95 % interval, or range"]
     head += [*more, "ns a task"] if not more else [*more]
     rows = [[*head, "CPU s", "MiB"]]
-    for cell in sorted(cells, key=_middle):
+    for cell in sorted(cells, key=middle):
         seconds = median(cell.seconds())
         if figure is None:
             interval = spread(cell.seconds(), median_interval(cell.seconds()))
@@ -185,8 +181,8 @@ def verdict(cells: Sequence[Cell]) -> Verdict | None:
     peers = [cell for cell in cells if not cell.kind.ours and cell.runtime not in FLOORS]
     if not ours or not peers:
         return None
-    best = min(ours, key=_middle)
-    peer = min(peers, key=_middle)
+    best = min(ours, key=middle)
+    peer = min(peers, key=middle)
     found = compare(compared(best), compared(peer))
     return Verdict(best, peer, found) if found else None
 
@@ -310,7 +306,7 @@ class Pages:
             for name in workloads:
                 newest = next(parts(name, self.sets), None)
                 found = verdict(newest.cells) if newest else None
-                best = min(newest.cells, key=_middle) if newest else None
+                best = min(newest.cells, key=middle) if newest else None
                 shows = dict(self.described.get(name, ()))
                 text = shows.get("it shows") or next(iter(shows.values()), "")
                 rows.append(

@@ -79,6 +79,19 @@ class Table(unittest.TestCase):
         self.assertEqual([one.shown for one in behind(results)], ["2.00"])
         self.assertEqual([one.peer.label for one in standings(results)], ["Photon, 1 worker"])
 
+    def test_workload_with_figures_is_compared_by_the_first_figure(self):
+        def run(runtime, seconds, us):
+            made = cell(runtime, 2, [seconds] * 6, "metg-fft")
+            for sample in made.samples:
+                sample["figures"] = {"metg_us": us}
+            return made
+
+        ours, slow, fast = run("sennit", 3.0, 0.2), run("go", 1.0, 0.9), run("onetbb", 2.0, 0.4)
+        results = Results([ours, slow, fast])
+        self.assertEqual((results.figures(ours).seconds, results.figures(ours).to_peer), (3.0, 0.5))
+        self.assertTrue(results.figures(fast).is_best_peer)
+        self.assertEqual(behind(results), [])
+
     def test_sennit_fiber_is_no_peer(self):
         ours, peer = (
             cell(name, 1, [seconds], "condition")
