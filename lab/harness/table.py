@@ -28,8 +28,8 @@ EXPLANATION = (
     "interval of the ratio within blocks holds 1) and ? that there are too few samples to tell:\n"
     f"an interval takes {FEWEST} of both. Fewer samples have a median marked n=, a range, and no\n"
     "verdict. 'one CPU': the row has several workers in a parallel workload, and its CPU time is\n"
-    f"below {FEWEST_CPUS} times its wall time, so no second worker worked. A workload with figures\n"
-    "of its own, which stand in a table of their own, is compared by the first of them."
+    f"below {FEWEST_CPUS} times its wall time, so no second worker worked. A workload with\n"
+    "figures of its own, which stand in a table of their own, is compared by the first of them."
 )
 SPREAD = "95 % interval, or range"  # the head of the column that spread() fills
 SAME_MARK = {True: " =", False: "", None: " ?"}
