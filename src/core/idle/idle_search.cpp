@@ -234,13 +234,16 @@ bool idle_search::park(bool lone_tasks) noexcept {
     for (bool first = true;; first = false) {
         sight seen = sight::nothing;
         bool sees_all = true;
+        // A sentinel's scan proves nothing: a later scan, or the look after its watch, sees more.
+        const bool scans = (is_sentinel || SENNIT_MUTANT("barrier after a watch")) && !first &&
+                           !me_.runtime().stopping();
         if (looks) {
-            me_.runtime().clear_unproven();
+            if (!scans) me_.runtime().clear_unproven();
             request_share_from_all_and_self();
             // S4. A push that did not see the announcement of S1 and S2 is visible after this
             //     barrier; a later push sees the announcement.
             //     Other workers that are parked need no barrier.
-            if (!me_.runtime().all_parked_but(me_.index()) && sys::barrier_available() &&
+            if (!scans && !me_.runtime().all_parked_but(me_.index()) && sys::barrier_available() &&
                 !SENNIT_MUTANT("barrier before the last look"))
                 sees_all = sys::barrier_all_threads();
             if (!SENNIT_MUTANT("force before sleep")) me_.stealing().force_publication_of_all();
@@ -250,7 +253,8 @@ bool idle_search::park(bool lone_tasks) noexcept {
         const bool work = seen == sight::work ||
                           (looks ? work_in_sight() : !me_.global_sources_empty()) ||
                           me_.spare().deactivation_requested();
-        if (stopping && !work && !looks) { // Other workers have relied on this searcher.
+        // Other workers have relied on this searcher, or the look was only a scan.
+        if (stopping && !work && (!looks || scans)) {
             looks = true;
             continue;
         }

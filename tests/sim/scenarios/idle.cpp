@@ -172,7 +172,7 @@ SIM_SCENARIO_WITHIN(
 }
 
 // While there is a sentinel, a lone task wakes no worker. The sentinel stops at that moment.
-SIM_SCENARIO_WITHIN(idle, end_of_sentinel_races_lone_task, .preemptions = 2, .stale_reads = 0) {
+void end_a_watch_while_a_lone_task_comes() {
     engine two(2);
     event ran, seen, begin;
     event never_mind;
@@ -208,6 +208,14 @@ SIM_SCENARIO_WITHIN(idle, end_of_sentinel_races_lone_task, .preemptions = 2, .st
     sim::sleep_with_the_next(); // the sentinel polls again
     begin.set();
     all.done.wait();
+}
+SIM_SCENARIO_WITHIN(idle, end_of_sentinel_races_lone_task, .preemptions = 2, .stale_reads = 0) {
+    end_a_watch_while_a_lone_task_comes();
+}
+
+// The look after the watch sees a task that is still in the store buffer of its poster.
+SIM_SCENARIO_WITHIN(idle, look_after_watch_sees_late_push, .preemptions = 2, .stale_reads = 2) {
+    end_a_watch_while_a_lone_task_comes();
 }
 
 // Two thieves are needed: the first thief wakes the second, which force-publishes the owner's next
