@@ -3,7 +3,7 @@
 // cost of offering the rest to thieves, and short enough that little work is out of the thieves'
 // reach.
 //
-// A chunk aims at `target_ns`. The first chunk is one element, because nothing is known about its
+// A chunk aims at 10 us, as far as the processor's counter tells (ticks.hpp). The first chunk is one element, because nothing is known about its
 // cost. The length of each later chunk follows from the time of the previous one, and is at most
 // `growth` times as long. Elements may suddenly become more expensive, so a chunk is also at most
 // 1/16 of the rest. But it is at least a quarter of the target; otherwise the readings of the clock
@@ -11,7 +11,7 @@
 // one instance, which is not shared.
 #pragma once
 
-#include "sennit/detail/core/now.hpp"
+#include "sennit/detail/core/ticks.hpp"
 #include "sennit/par/with.hpp"
 
 #include <algorithm>
@@ -55,31 +55,31 @@ public:
         return end - end % unit;
     }
 
-    // Records a chunk of `count` elements that has just ended, and whose worker waited for
-    // `idle_ns`.
-    void note_chunk(std::size_t count, std::int64_t idle_ns = 0) noexcept {
-        const std::int64_t now = sched::now_ns();
-        const auto took =
-            static_cast<std::size_t>(std::max<std::int64_t>(now - since_ - idle_ns, 1));
+    // Records a chunk of `count` elements that has just ended, and whose worker waited for `idle`
+    // ticks.
+    void note_chunk(std::size_t count, std::uint64_t idle = 0) noexcept {
+        const std::uint64_t now = sched::ticks();
+        const std::uint64_t took = std::max<std::uint64_t>(now - since_ - idle, 1);
         since_ = now;
-        // For more than 10^15 elements the products wrap. Any size is then valid.
-        const std::size_t in_target = count * target_ns / took;
+        // For more than 10^14 elements the products wrap. Any size is then valid.
+        const std::size_t in_target = count * target() / took;
         const std::size_t at_most = std::min(count * growth, most_);
         aim_ = std::min(in_target, at_most);
         least_ = std::min(in_target / 4, at_most);
     }
 
+    // The length that a chunk aims at, in ticks. Offering the rest costs about 30 ns a chunk. A thief
+    // waits 20 us before it takes forks by force.
+    static std::uint64_t target() noexcept { return 10 * sched::ticks_per_us(); }
+
 private:
-    // Offering the rest costs about 30 ns a chunk. A thief waits 20 µs before it takes forks by
-    // force.
-    static constexpr std::size_t target_ns = 10'000;
     static constexpr std::size_t growth = 16;
 
     std::size_t unit_;
     std::size_t most_;
     std::size_t aim_;   // elements that take about the target
     std::size_t least_; // the smallest number of elements that is worth a chunk
-    std::int64_t since_ = sched::now_ns();
+    std::uint64_t since_ = sched::ticks();
 };
 
 } // namespace sennit::par::detail

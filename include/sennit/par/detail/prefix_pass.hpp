@@ -102,7 +102,7 @@ private:
         std::optional<node> nodes[2];
         int turn = 0;
         node* last = nullptr;     // the node of the newest chunk
-        std::int64_t idle_ns = 0; // waits for the prefix of the newest chunk
+        std::uint64_t idle = 0; // ticks of waits for the prefix of the newest chunk
         typename Work::scratch_type scratch;
         chunk_sizer steps;
     };
@@ -140,7 +140,7 @@ private:
             }
             // A wait says nothing about the elements. If it counted, workers that run ahead would
             // take ever shorter chunks, and wait longer.
-            mine.steps.note_chunk(end - first, std::exchange(mine.idle_ns, 0));
+            mine.steps.note_chunk(end - first, std::exchange(mine.idle, 0));
             sched::poll_steal_requests();
         }
         return result;
@@ -174,13 +174,13 @@ private:
         bool front_is_read = front == nullptr;
         try {
             std::optional<prefix_type> contribution;
-            if (front && !arrives_soon(*front, own.idle_ns)) {
+            if (front && !arrives_soon(*front, own.idle)) {
                 mine.contributes.store_rel(true); // Pairs with arrives_soon.
                 contribution.emplace(contribute(work_, first, end, own.scratch));
             }
             std::optional<prefix_type> prefix;
             if (front) {
-                const bool failed = wait_for(*front, waited, own.idle_ns);
+                const bool failed = wait_for(*front, waited, own.idle);
                 if (!failed) prefix = front->prefix;
                 front->read.finish();
                 front_is_read = true;
@@ -206,23 +206,22 @@ private:
         } catch (...) {
             result = {first, std::current_exception()};
             if (!front_is_read) {
-                (void)wait_for(*front, waited, own.idle_ns);
+                (void)wait_for(*front, waited, own.idle);
                 front->read.finish();
             }
             if (!mine.known.finished()) mine.known.finish(true);
             return false;
         }
     }
-    // Looks for the prefix of a chunk for some time, and adds that time to `idle_ns`.
-    static bool look_for(const node& front, std::int64_t longest_ns,
-                         std::int64_t& idle_ns) noexcept {
-        const std::int64_t start = sched::now_ns();
+    // Looks for the prefix of a chunk for some time, and adds that time to `idle`.
+    static bool look_for(const node& front, std::uint64_t longest, std::uint64_t& idle) noexcept {
+        const std::uint64_t start = sched::ticks();
         for (;;) {
             bool known = false;
             for (int i = 0; i < 16 && !known; ++i) known = front.known.finished();
-            const std::int64_t looked_ns = sched::now_ns() - start;
-            if (!known && looked_ns < longest_ns) continue;
-            idle_ns += looked_ns;
+            const std::uint64_t looked = sched::ticks() - start;
+            if (!known && looked < longest) continue;
+            idle += looked;
             return known;
         }
     }
@@ -230,25 +229,25 @@ private:
     // in front began earlier. If it contributes only, its prefix is likely to arrive soon. Two
     // workers then alternate: one writes the output of its chunk directly, while the other one
     // contributes the next chunk. Otherwise each chunk would be read twice.
-    static bool arrives_soon(const node& front, std::int64_t& idle_ns) noexcept {
+    static bool arrives_soon(const node& front, std::uint64_t& idle) noexcept {
         if (front.known.finished()) return true;
         // Pairs with run_chunk of the worker in front. An old value costs a contribution.
-        return front.contributes.load_acq() && look_for(front, 3'000, idle_ns);
+        return front.contributes.load_acq() && look_for(front, 3 * sched::ticks_per_us(), idle);
     }
     // Ten chunks of the usual length. A worker that was suspended continues late: its context waits
     // in the queue of the worker that woke it.
-    static constexpr std::int64_t longest_look_ns = 100'000;
+    static std::uint64_t longest_look() noexcept { return 10 * chunk_sizer::target(); }
 
     // Waits for the prefix of a chunk, and notes how long, and whether the worker was suspended.
     // Returns true if the chunk has failed.
-    bool wait_for(node& front, bool& waited, std::int64_t& idle_ns) noexcept {
-        if (!front.known.finished() && !look_for(front, longest_look_ns, idle_ns)) {
+    bool wait_for(node& front, bool& waited, std::uint64_t& idle) noexcept {
+        if (!front.known.finished() && !look_for(front, longest_look(), idle)) {
             waited = true;
-            const std::int64_t start = sched::now_ns();
+            const std::uint64_t start = sched::ticks();
             suspended_.fetch_add(1);
             front.known.wait("the prefix of a chunk");
             suspended_.fetch_sub(1);
-            idle_ns += sched::now_ns() - start;
+            idle += sched::ticks() - start;
         }
         return front.known.failed();
     }
