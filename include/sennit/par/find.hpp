@@ -24,25 +24,44 @@
 #include "sennit/par/count.hpp"
 #include "sennit/par/detail/search_loop.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <type_traits>
 
 namespace sennit::par {
 
 namespace detail {
 
+// An unsigned integer of as many bytes as T.
+template <class T>
+using mask_of = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+// True if the target has vector instructions that compare elements of this size. The base
+// instruction set of x86-64 compares no vectors of 8-byte integers.
+#if defined(__x86_64__) && !defined(__SSE4_1__)
+inline constexpr std::size_t longest_compared_in_vectors = 4;
+#else
+inline constexpr std::size_t longest_compared_in_vectors = 8;
+#endif
+
 // Compares several elements at a time, if possible by vector instructions. Only for numbers, whose
 // comparison has no effects.
 template <class T, class Value>
 std::size_t find_number(const T* numbers, std::size_t first, std::size_t last, Value wanted) {
-    if constexpr (sizeof(T) < 8) {
+    if constexpr (sizeof(T) <= longest_compared_in_vectors) {
         constexpr std::size_t block = 64;
         for (; last - first >= block; first += block) {
-            bool any = false;
-            for (std::size_t i = 0; i < block; ++i) any |= numbers[first + i] == wanted;
-            if (any) break;
+            // A mask as wide as an element: g++ makes slow vector code of a bool.
+            mask_of<T> any = 0;
+            const T* const numbers_of_block = numbers + first;
+            for (std::size_t i = 0; i < block; ++i)
+                any |= static_cast<mask_of<T>>(numbers_of_block[i] == wanted);
+            if (any != 0) break;
         }
     } else {
-        // The base instruction set of x86-64 compares no vectors of 8-byte integers.
         for (; last - first >= 4; first += 4) {
             const T* const four = numbers + first;
             if (four[0] == wanted) return first;

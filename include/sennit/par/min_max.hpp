@@ -62,12 +62,20 @@ struct ordered_elements {
 };
 
 struct min_element_algorithm : ordered_elements {
+    template <std::integral T>
+    static bool better(T candidate, T best) noexcept {
+        return candidate < best;
+    }
     template <class I, class Less, class Proj>
     static I run(const with& options, I first, std::size_t n, Less& less, Proj& proj) {
         return best_element(options, first, n, element_order<I, Less, Proj>{{less}, {proj}});
     }
 };
 struct max_element_algorithm : ordered_elements {
+    template <std::integral T>
+    static bool better(T candidate, T best) noexcept {
+        return best < candidate;
+    }
     template <class I, class Less, class Proj>
     static I run(const with& options, I first, std::size_t n, Less& less, Proj& proj) {
         const element_order<I, Less, Proj> order{{less}, {proj}};
@@ -76,6 +84,31 @@ struct max_element_algorithm : ordered_elements {
         });
     }
 };
+// True for elements that are compared fastest by their values, in vector instructions: equal
+// integers cannot be told apart.
+template <class I, class Less, class Proj>
+inline constexpr bool compares_integers =
+    std::contiguous_iterator<I> && std::integral<std::iter_value_t<I>> &&
+    std::same_as<Less, std::ranges::less> && std::same_as<Proj, std::identity>;
+
+// Returns the integer that `better(candidate, best)` prefers to all others. Requires n > 0.
+template <class I, class Better>
+std::iter_value_t<I> best_integer(const with& options, I first, std::size_t n,
+                                  const Better& better) {
+    using value = std::iter_value_t<I>;
+    const auto pick = [better](value low, value high) noexcept {
+        return better(high, low) ? high : low;
+    };
+    return *run_values<value>(
+        options, n,
+        [numbers = std::to_address(first), pick](std::size_t from, std::size_t to) noexcept {
+            value best = numbers[from];
+            while (++from < to) best = pick(best, numbers[from]);
+            return best;
+        },
+        pick);
+}
+
 struct minmax_element_algorithm : ordered_elements {
     template <class I, class Less, class Proj>
     static std::ranges::min_max_result<I> run(const with& options, I first, std::size_t n,
@@ -115,17 +148,13 @@ struct extreme_calls {
         requires(yields_values<R> &&
                  Algorithm::template accepts<std::ranges::iterator_t<R>, Less, Proj>)
     auto operator()(const with& options, R&& range, Less less = {}, Proj proj = {}) const {
-        using value = std::ranges::range_value_t<R>;
-        return Convert::template to<value>(
-            Algorithm::run(options, std::ranges::begin(range), size_of(range), less, proj));
+        return run(options, range, less, proj);
     }
     template <divisible_range R, class Less = std::ranges::less, class Proj = std::identity>
         requires(yields_values<R> &&
                  Algorithm::template accepts<std::ranges::iterator_t<R>, Less, Proj>)
     auto operator()(R&& range, Less less = {}, Proj proj = {}) const {
-        using value = std::ranges::range_value_t<R>;
-        return Convert::template to<value>(
-            Algorithm::run(automatic, std::ranges::begin(range), size_of(range), less, proj));
+        return run(automatic, range, less, proj);
     }
 
     template <class... Args>
@@ -134,6 +163,22 @@ struct extreme_calls {
                       "sennit: this parallel algorithm takes the options or nothing, a range whose "
                       "elements can be copied, a comparison of two elements, and a projection; for "
                       "elements that cannot be copied use par::min_element and its kin");
+    }
+
+private:
+    template <class R, class Less, class Proj>
+    static auto run(const with& options, R& range, Less& less, Proj& proj) {
+        using iterator = std::ranges::iterator_t<R>;
+        const iterator first = std::ranges::begin(range);
+        const std::size_t n = size_of(range);
+        if constexpr (requires(std::ranges::range_value_t<R> a) { Algorithm::better(a, a); } &&
+                      compares_integers<iterator, Less, Proj>)
+            return best_integer(options, first, n, [](auto candidate, auto best) noexcept {
+                return Algorithm::better(candidate, best);
+            });
+        else
+            return Convert::template to<std::ranges::range_value_t<R>>(
+                Algorithm::run(options, first, n, less, proj));
     }
 };
 struct convert_one {

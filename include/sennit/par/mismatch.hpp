@@ -30,10 +30,11 @@ std::size_t first_mismatch(const with& options, I1 first1, I2 first2, std::size_
                           // Vector instructions compare 64 numbers at a time.
                           constexpr std::size_t block = 64;
                           for (; to - from >= block; from += block) {
-                              bool differ = false;
+                              mask_of<std::iter_value_t<I1>> differ = 0; // see find_number
                               for (std::size_t i = 0; i < block; ++i)
-                                  differ |= !(a[from + i] == b[from + i]);
-                              if (differ) break;
+                                  differ |= static_cast<mask_of<std::iter_value_t<I1>>>(
+                                      !(a[from + i] == b[from + i]));
+                              if (differ != 0) break;
                           }
                           while (from != to && a[from] == b[from]) ++from;
                           return from;

@@ -29,13 +29,27 @@ struct sequence_test {
     [[no_unique_address]] shared_callable<Proj1> proj1;
     [[no_unique_address]] shared_callable<Proj2> proj2;
 
-    bool operator()(std::size_t place) const {
+    // Returns the first place in [from, to) where the sequence stands, or `to`.
+    std::size_t find(std::size_t from, std::size_t to) const {
         own_copy<Test> matches = test.call;
         own_copy<Proj1> part1 = proj1.call;
         own_copy<Proj2> part2 = proj2.call;
-        I1 at1 = advanced(first1, place);
-        I2 at2 = first2;
-        for (std::size_t left = length; left != 0; --left, (void)++at1, (void)++at2)
+        I1 at = advanced(first1, from);
+        for (; from != to; ++from, (void)++at)
+            if (std::invoke(matches, std::invoke(part1, *at), std::invoke(part2, *first2)) &&
+                (*this)(from, 1))
+                break;
+        return from;
+    }
+
+    // Compares from element `begin` of the sequence on.
+    bool operator()(std::size_t place, std::size_t begin = 0) const {
+        own_copy<Test> matches = test.call;
+        own_copy<Proj1> part1 = proj1.call;
+        own_copy<Proj2> part2 = proj2.call;
+        I1 at1 = advanced(first1, place + begin);
+        I2 at2 = advanced(first2, begin);
+        for (std::size_t left = length - begin; left != 0; --left, (void)++at1, (void)++at2)
             if (!std::invoke(matches, std::invoke(part1, *at1), std::invoke(part2, *at2)))
                 return false;
         return true;
@@ -54,8 +68,7 @@ struct search_algorithm : pairwise {
                                                                {f},    {proj1}, {proj2}};
         const std::size_t found =
             detail::search(options, places, [&stands_at](std::size_t from, std::size_t to) {
-                while (from != to && !stands_at(from)) ++from;
-                return from;
+                return stands_at.find(from, to);
             });
         if (found == places) return {last1, last1};
         return {advanced(first1, found), advanced(first1, found + n2)};

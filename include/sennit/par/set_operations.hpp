@@ -118,7 +118,7 @@ private:
     void walk(prefix_type& at, std::size_t last, std::size_t limit, Write write) const {
         prefix_type now = at;
         if constexpr (branchless) {
-            // Branches are faster while each step is like the step before.
+            // Branches are faster where most steps are like the step before, or most are not.
             while (walk_blocks(now, last, limit, write))
                 walk_steps(now, std::min(last, now.place.sum() + predictable), limit, write);
         }
@@ -191,7 +191,7 @@ private:
 
     // Walks in blocks of steps that need no look at the bounds. The result of a block is collected
     // in a buffer, because the last element may not belong to the result. Returns true behind a
-    // block whose steps are alike, and false if no further block fits.
+    // block whose steps a processor predicts, and false if no further block fits.
     template <class Write>
     bool walk_blocks(prefix_type& at, std::size_t last, std::size_t limit, Write& write) const {
         own_copy<typename Path::less_type> less = path.less.call;
@@ -206,6 +206,9 @@ private:
             const auto* const begin1 = a;
             const auto* const begin2 = b;
             std::size_t in_result = 0;
+            std::size_t changes = 0;
+            bool took1 = false;
+            bool took2 = false;
             for (std::size_t left = steps; left != 0; --left) {
                 const auto& key1 = std::invoke(proj1, *a);
                 const auto& key2 = std::invoke(proj2, *b);
@@ -220,6 +223,9 @@ private:
                                  (Both & take1 & take2);
                 a += take1;
                 b += take2;
+                changes += (take1 != took1) | (take2 != took2);
+                took1 = take1;
+                took2 = take2;
             }
             for (std::size_t k = 0; k != in_result; ++k) write(buffer[k]);
             const auto moved1 = static_cast<std::size_t>(a - begin1);
@@ -227,7 +233,7 @@ private:
             at.place.taken1 += moved1;
             at.place.taken2 += moved2;
             at.written += in_result;
-            if ((moved1 == 0 || moved1 == steps) && (moved2 == 0 || moved2 == steps)) return true;
+            if (changes <= steps / 4 || changes >= steps - steps / 8) return true;
         }
     }
 

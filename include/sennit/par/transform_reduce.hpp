@@ -15,8 +15,8 @@
 // values meet in the order of their elements, `init` first. `T`, the type of `init`, must be
 // move-constructible and assignable. Both callables must return a type that converts to `T`;
 // `reduce` is called with two `T&&`.
-// Fast form: values are grouped as the work was divided, so the last bits of floating-point results
-// may differ from run to run. On one worker the grouping is that of std::accumulate.
+// Fast form: values are grouped as the work was divided, and floating-point numbers by eights. The
+// last bits of floating-point results may therefore differ from run to run, also on one worker.
 // Deterministic form: values are grouped by a tree that depends only on the number of elements and
 // the grain. The bits are therefore the same for any number of workers and in each run (of the same
 // machine code). Without a grain its leaves are blocks of n/256 elements, at least 1 and at most

@@ -108,14 +108,33 @@ TEST(par_transform_reduce, sum_of_these_floats_depends_on_grouping) {
     EXPECT_NE(sum(1), sum(250));
 }
 
-TEST(par_transform_reduce, fast_form_groups_like_plain_loop_on_one_worker) {
-    sennit::runtime runtime({.workers = 1});
-    const std::vector<float> values = floats_of_mixed_magnitude(100'000);
-    float expected = 0.5f;
-    for (float v : values) expected = expected + v;
-    const float sum = runtime.run(
-        [&] { return par::transform_reduce(values, 0.5f, std::plus<>(), std::identity()); });
-    EXPECT_EQ(std::bit_cast<std::uint32_t>(sum), std::bit_cast<std::uint32_t>(expected));
+// Each grouping of these sums is exact, so a number that is lost or added twice shows.
+TEST(par_transform_reduce, groups_of_floating_point_numbers_hold_each_number_once) {
+    on_workers([] {
+        for (const std::size_t n : sizes) {
+            std::vector<double> values(n);
+            std::vector<float> few(std::min<std::size_t>(n, 1000));
+            for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<double>(i * i % 1009);
+            for (std::size_t i = 0; i < few.size(); ++i) few[i] = static_cast<float>(i % 97);
+            EXPECT_EQ(par::transform_reduce(values, 0.5, std::plus<>(), std::identity()),
+                      std::accumulate(values.begin(), values.end(), 0.5));
+            EXPECT_EQ(par::transform_reduce(few, few, 0.0f),
+                      std::inner_product(few.begin(), few.end(), few.begin(), 0.0f));
+        }
+    });
+}
+
+TEST(par_transform_reduce, groups_of_floating_point_numbers_keep_their_order) {
+    on_workers([] {
+        // An associative operation that does not commute: the first number that is not zero.
+        const auto first = [](double a, double b) { return a != 0 ? a : b; };
+        std::vector<double> values(10'000);
+        for (const std::size_t at : {0u, 5u, 77u, 9'999u}) {
+            std::fill(values.begin(), values.end(), 0.0);
+            for (std::size_t i = at; i < values.size(); ++i) values[i] = static_cast<double>(i + 1);
+            EXPECT_EQ(par::reduce(values, 0.0, first), static_cast<double>(at + 1));
+        }
+    });
 }
 
 struct block { // Larger than a fork's slot, and move-only.

@@ -78,8 +78,8 @@ template <class A, class B, class To, class Second, class Put>
         else if (second(*a, b[merge_block - 1]))
             copy_block(b);
         else
-            changes = is_predicted(changes) ? take_by_branches(merge_block)
-                                            : alternate(merge_block);
+            changes =
+                is_predicted(changes) ? take_by_branches(merge_block) : alternate(merge_block);
     }
     alternate(steps);
 }

@@ -3,12 +3,12 @@
 // cost of offering the rest to thieves, and short enough that little work is out of the thieves'
 // reach.
 //
-// A chunk aims at 10 us, as far as the processor's counter tells (ticks.hpp). The first chunk is one element, because nothing is known about its
-// cost. The length of each later chunk follows from the time of the previous one, and is at most
-// `growth` times as long. Elements may suddenly become more expensive, so a chunk is also at most
-// 1/16 of the rest. But it is at least a quarter of the target; otherwise the readings of the clock
-// would cost more than they gain. `max_grain` is an upper bound in any case. Each running range has
-// one instance, which is not shared.
+// A chunk aims at 10 us, as far as the processor's counter tells (ticks.hpp). The first chunk is
+// one element, because nothing is known about its cost. The length of each later chunk follows from
+// the time of the previous one, and is at most `growth` times as long. Elements may suddenly become
+// more expensive, so a chunk is also at most 1/16 of the rest. But it is at least a quarter of the
+// target; otherwise the readings of the clock would cost more than they gain. `max_grain` is an
+// upper bound in any case. Each running range has one instance, which is not shared.
 #pragma once
 
 #include "sennit/detail/core/ticks.hpp"
@@ -68,8 +68,8 @@ public:
         least_ = std::min(in_target / 4, at_most);
     }
 
-    // The length that a chunk aims at, in ticks. Offering the rest costs about 30 ns a chunk. A thief
-    // waits 20 us before it takes forks by force.
+    // The length that a chunk aims at, in ticks. Offering the rest costs about 30 ns a chunk. A
+    // thief waits 20 us before it takes forks by force.
     static std::uint64_t target() noexcept { return 10 * sched::ticks_per_us(); }
 
 private:

@@ -35,6 +35,31 @@ struct fold_work {
             --left;
         }
         T sum = std::move(*value); // a local variable, which can live in a register
+        // The additions of a group do not wait for each other. Compilers may not regroup
+        // floating-point numbers, and regroup integers by themselves.
+        if constexpr (std::is_floating_point_v<T>) {
+            const auto next = [&] {
+                T here = static_cast<T>(at.value());
+                at.next();
+                return here;
+            };
+            const auto two = [&] {
+                T low = next();
+                T high = next();
+                return static_cast<T>(std::invoke(add, std::move(low), std::move(high)));
+            };
+            const auto four = [&] {
+                T low = two();
+                T high = two();
+                return static_cast<T>(std::invoke(add, std::move(low), std::move(high)));
+            };
+            for (; left >= 8; left -= 8) {
+                T low = four();
+                T high = four();
+                T group = static_cast<T>(std::invoke(add, std::move(low), std::move(high)));
+                sum = static_cast<T>(std::invoke(add, std::move(sum), std::move(group)));
+            }
+        }
         for (; left != 0; --left, at.next())
             sum = static_cast<T>(std::invoke(add, std::move(sum), static_cast<T>(at.value())));
         *value = std::move(sum);

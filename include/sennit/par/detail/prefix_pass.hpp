@@ -101,7 +101,7 @@ private:
                          .max_grain = std::min(options.max_grain, Work::longest_chunk)}) {}
         std::optional<node> nodes[2];
         int turn = 0;
-        node* last = nullptr;     // the node of the newest chunk
+        node* last = nullptr;   // the node of the newest chunk
         std::uint64_t idle = 0; // ticks of waits for the prefix of the newest chunk
         typename Work::scratch_type scratch;
         chunk_sizer steps;

@@ -129,6 +129,13 @@ std::size_t search_elements(const with& options, I first, std::size_t count, con
         [first, test = shared_callable{test}](std::size_t from, std::size_t to) {
             own_copy<const Test> matches = test.call;
             I at = advanced(first, from);
+            // Unrolled by hand: compilers do not unroll a loop whose exit depends on the elements.
+            for (; to - from >= 4; from += 4, (void)++at) {
+                if (matches(*at)) return from;
+                if (matches(*++at)) return from + 1;
+                if (matches(*++at)) return from + 2;
+                if (matches(*++at)) return from + 3;
+            }
             for (; from != to; ++from, (void)++at)
                 if (matches(*at)) return from;
             return to;

@@ -50,8 +50,12 @@ public:
     void extend(std::size_t to) noexcept {
         std::size_t from = std::exchange(last_, to);
         if (raw()) return;
-        for (I at = advanced(all_, from); from != to && saved_ != distance_; ++from, (void)++at)
-            std::construct_at(room_.get() + saved_++, std::ranges::iter_move(at));
+        if (const std::size_t count = std::min(to - from, distance_ - saved_); count != 0) {
+            const I at = advanced(all_, from);
+            std::uninitialized_move(at, advanced(at, count), room_.get() + saved_);
+            saved_ += count;
+            from += count;
+        }
         if (from != to)
             std::ranges::move(advanced(all_, from), advanced(all_, to),
                               advanced(all_, from - distance_));
