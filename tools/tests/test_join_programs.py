@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows how small programs become one, and that each of them still runs and keeps its lines."""
+"""Shows that a joined program runs by its name, and that its lines keep their numbers."""
 
 import pathlib
 import subprocess
@@ -54,7 +54,7 @@ class Joined(unittest.TestCase):
         self.assertEqual(text.count("\n"), FIRST.count("\n") + 2)
         self.assertIn('\n#line 7 "page.md"\n\n\nint twice', text)
 
-    def test_a_program_that_others_would_notice_is_refused(self):
+    def test_a_definition_that_reaches_the_next_program_is_refused(self):
         for line in ("#define twice 3", "namespace std {}", "int main() {}"):
             with self.assertRaises(ValueError, msg=line):
                 self.join(bad=f"{line}\n{FIRST}")
