@@ -110,13 +110,19 @@ def with_standard_headers(command, folder, paths):
     header.write_text(
         "".join(f"#if __has_include(<{name}>)\n#include <{name}>\n#endif\n" for name in names)
     )
+    clang = "clang" in pathlib.Path(command[0]).name
+    # Without this option, clang instantiates the templates of these headers for each file.
+    once = ["-fpch-instantiate-templates"] if clang else []
+    result = f"{header}.pch" if clang else f"{header}.gch"
     compiled = subprocess.run(
-        [*command, "-x", "c++-header", header, "-o", f"{header}.gch"],
+        [*command, *once, "-x", "c++-header", header, "-o", result],
         capture_output=True,
         text=True,
     )
     if compiled.returncode != 0:
         sys.exit(f"check_headers: cannot compile the standard headers:\n{compiled.stderr}")
+    if clang:
+        return [*command, "-include-pch", result]
     return [*command, "-Winvalid-pch", "-include", str(header)]
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a documented program and compares its standard output with the output that the page shows.
 
-    check_output.py EXPECTED PROGRAM
+    check_output.py EXPECTED PROGRAM [ARGUMENT...]
 
 In the expected text `…` stands for any characters of a line. A line that consists of `…` stands for
 any lines.
@@ -28,8 +28,9 @@ def pattern(expected):
 
 
 def main():
-    expected, program = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), sys.argv[2]
-    done = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=False)
+    expected, command = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"), sys.argv[2:]
+    program = " ".join(command)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{program}: exit status {done.returncode}; it printed:\n{done.stdout}")
     if not pattern(expected).fullmatch(done.stdout):

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -305,6 +306,14 @@ TEST_P(hindrances, change_no_answer) {
         ++n;
     }
     EXPECT_TRUE(met > 0 || what().may_not_sleep);
+}
+
+// The worker has time to park before its timer is due. Short timers often end during its search.
+TEST(refused_sleeps, a_timer_is_seen_though_no_worker_can_sleep) {
+    sennit::runtime runtime({.workers = 1});
+    faults::refuse(faults::request::sleep, 1, faults::extent::all_from_there);
+    runtime.run([] { sennit::this_fiber::sleep_for(std::chrono::milliseconds(5)); });
+    EXPECT_GT(faults::stop(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, hindrances,

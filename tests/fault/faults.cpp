@@ -8,12 +8,15 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <new>
 #include <ostream>
+#include <utility>
 
 namespace faults {
 
@@ -35,6 +38,15 @@ bool refused(request what) {
     if (now > 1 || (now < 1 && !refuses_all.load())) return false;
     ++refusals;
     return true;
+}
+
+// True if the deadline at this address, a time of CLOCK_MONOTONIC, has passed. 0: no deadline.
+bool passed(long address) noexcept {
+    const auto* deadline = std::bit_cast<const timespec*>(address);
+    if (!deadline) return false;
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::pair(now.tv_sec, now.tv_nsec) >= std::pair(deadline->tv_sec, deadline->tv_nsec);
 }
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
@@ -210,7 +222,9 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
     const bool sleeps =
         number == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
     if (sleeps && faults::refused(faults::request::sleep)) {
-        errno = EINTR;
+        // The kernel reports a deadline that has passed. Without that, a worker whose sleeps are
+        // all refused never sees its timer.
+        errno = command == FUTEX_WAIT_BITSET && faults::passed(d) ? ETIMEDOUT : EINTR;
         return -1;
     }
     if (number == SYS_membarrier && faults::refused(faults::request::barrier)) {

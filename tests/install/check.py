@@ -49,7 +49,7 @@ COPIED = (
 )
 # The consumers examine packages, not code. Only the one with link-time optimisation is optimised as
 # a user's program is.
-LESS_OPTIMISED = "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG"
+LESS_OPTIMISED = "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG"
 FASTER = """set(CMAKE_UNITY_BUILD ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 set(CMAKE_CXX_FLAGS_RELEASE "-O0" CACHE STRING "")
