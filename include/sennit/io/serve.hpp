@@ -14,8 +14,9 @@
 // the connections drain: their handlers have the time `options.drain` to end. Third, the handlers
 // that are left are cancelled, and serve returns when they have ended. In a cancelled nursery serve
 // cancels the handlers at once, and throws `cancelled`. signals.hpp has the signals that begin
-// this. Errors: an io::error of a handler ends its connection only, because resets are daily;
-// `on_error` hears of it. Any other exception of a handler closes the listener and cancels all
+// this. Errors: an io::error of a handler ends its connection only, because resets are daily, and
+// so does the `timed_out` of a with_timeout in the handler, because slow clients are, too;
+// `on_error` hears of both. Any other exception of a handler closes the listener and cancels all
 // connections, and serve throws it. Where the process has no more descriptors or memory, serve
 // accepts again after 5 ms, up to 1 s, so that no processor spins. A connection that waits for a
 // request holds the stack of its handler. Where most connections wait most of the time, use
@@ -37,6 +38,7 @@
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <system_error>
 #include <utility>
 
 namespace sennit::io {
@@ -48,7 +50,8 @@ struct serve_options {
     std::chrono::nanoseconds idle{0};
     // How long handlers may continue after the end of accepting.
     std::chrono::nanoseconds drain = std::chrono::seconds(5);
-    // Called in the fiber of the connection. Must not throw.
+    // Called in the fiber of the connection. A `timed_out` comes as an error with the code
+    // std::errc::timed_out. Must not throw.
     std::function<void(const error&)> on_error{};
     // A request to stop closes the listener, which begins to drain. Handlers that wait for a next
     // request may look at the same token.
@@ -92,6 +95,10 @@ void handle_client(Listener& listener, const serve_options& options, const nurse
         handle();
     } catch (const error& lost) {
         if (options.on_error) options.on_error(lost);
+    } catch (const timed_out&) {
+        if (options.on_error)
+            options.on_error(error(std::make_error_code(std::errc::timed_out), "with_timeout",
+                                   "the connection of a handler"));
     } catch (...) {
         // The server ends. If it ends already, the listener is the program's.
         if (!clients.cancelled()) listener.close();

@@ -113,6 +113,38 @@ TEST_P(io_waits, close_ends_waits_with_an_error) {
     });
 }
 
+// The first step of each call has transferred its part. The close may meet a call while it waits,
+// or between two steps: the error is the same. Calls that begin later have another one.
+TEST_P(io_waits, close_ends_calls_of_several_steps_with_one_error) {
+    runtime.run([] {
+        for (int i = 0; i < 200; ++i) {
+            auto [a, b] = io::socket_pair();
+            a.send_buffer(4096);
+            const std::string large(300'000, 'x');
+            std::error_code writing, later;
+            const bool in_parts = i % 2 != 0;
+            sennit::nursery both;
+            both.start([&, &a = a] {
+                const std::array<io::const_bytes, 2> list{io::bytes_of(large), io::bytes_of(large)};
+                if (in_parts)
+                    (void)a.write_parts(list, writing);
+                else
+                    (void)a.write(io::bytes_of(large), writing);
+            });
+            both.start([&, &a = a, &b = b] {
+                std::array<std::byte, 1000> some{};
+                (void)b.read_some(some); // The write is under way.
+                for (int k = 0; k < i % 40; ++k) (void)b.read_some(some);
+                a.close();
+            });
+            both.join();
+            EXPECT_EQ(writing, std::errc::operation_canceled);
+            (void)a.write(io::bytes_of(large), later);
+            EXPECT_EQ(later, std::errc::bad_file_descriptor);
+        }
+    });
+}
+
 TEST_P(io_waits, cancel_ends_waits_and_leaves_the_stream_open) {
     runtime.run([] {
         auto [a, b] = io::socket_pair();
