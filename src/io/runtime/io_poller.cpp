@@ -60,8 +60,17 @@ void io_poller::deliver(caught_events& from) noexcept {
 
 bool io_poller::awaited() noexcept {
     bool any = false;
-    io_record::for_each([&](io_record& one) noexcept { any = any || one.awaited(*this); });
+    io_record::for_each([&](io_record& one) noexcept {
+        if (any || !one.awaited(*this)) return;
+        any = true;
+        awaited_last_.store_rlx(&one); // A hint, as in count_added.
+    });
     return any;
+}
+
+bool io_poller::surely_awaited() noexcept {
+    io_record* const one = awaited_last_.load_rlx(); // A hint: the record's lock orders its state.
+    return one && one->awaited(*this);
 }
 
 } // namespace sennit::sched

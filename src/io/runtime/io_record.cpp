@@ -188,7 +188,7 @@ bool io_record::arm(io_direction of, std::error_code& error) {
         error = armed_ == 0 ? at.add(descriptor(), events_of(both), tag())
                             : at.modify(descriptor(), events_of(both), tag());
         if (error) return false;
-        if (armed_ == 0) first = at.count_added(); // E1
+        if (armed_ == 0) first = at.count_added(*this); // E1
         armed_ = both;
         poller_ = &at;
     }

@@ -5,12 +5,16 @@
 
 #include "../../support/child_process.hpp"
 
+#include "core/diagnostics/deadlock_detector.hpp"
+
 #include <sennit/channel.hpp>
 #include <sennit/detail/base/sanitizers.hpp>
+#include <sennit/fiber.hpp>
 #include <sennit/runtime_options.hpp>
 #include <sennit/semaphore.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -381,6 +385,37 @@ TEST(io_and_deadlocks, deadlock_beside_idle_stream_is_reported) {
                   return 0;
               }),
               70);
+}
+
+// A look would come after each park. The worker parks in each round, and never looks.
+TEST(io_and_deadlocks, worker_at_rest_beside_waiting_stream_never_looks) {
+    EXPECT_EQ(status_of_child_in_time([] {
+                  static std::atomic<int> looks{0};
+                  auto [a, b] = io::socket_pair();
+                  const int own = a.release(); // This thread blocks outside the library.
+                  sennit::runtime one({.workers = 1, .search_time = 0ns});
+                  sennit::fiber echo({.runtime = &one}, [&b = b] {
+                      std::array<std::byte, 1> byte{};
+                      while (b.read_some(byte) == 1) b.write(byte);
+                  });
+                  const auto exchange = [own] {
+                      char byte = 'x';
+                      pollfd answer{own, POLLIN, 0};
+                      return ::write(own, &byte, 1) == 1 && ::poll(&answer, 1, -1) == 1 &&
+                             ::read(own, &byte, 1) == 1;
+                  };
+                  EXPECT_TRUE(exchange()); // From here on a strand waits whenever the worker parks.
+                  sennit::sched::deadlock_detector::set_test_interval(1,
+                                                                      []() noexcept { ++looks; });
+                  const auto before = one.metrics().parks;
+                  while (one.metrics().parks < before + 20)
+                      if (!exchange()) return 1;
+                  EXPECT_EQ(looks.load(), 0);
+                  ::close(own);
+                  echo.join();
+                  return 0;
+              }),
+              0);
 }
 
 TEST(io_and_fork, child_uses_inherited_stream_with_its_own_runtime) {
