@@ -54,6 +54,109 @@ TEST_P(io_waits, limit_of_stream_ends_each_wait) {
     });
 }
 
+// Returns when the runtime's dump names all of `reasons`: its fibers wait for them.
+void await_waits(sennit::runtime& in, std::initializer_list<const char*> reasons) {
+    const auto all_wait = [&] {
+        std::ostringstream dump;
+        in.dump(dump);
+        const std::string text = dump.str();
+        return std::all_of(reasons.begin(), reasons.end(),
+                           [&](const char* each) { return text.find(each) != std::string::npos; });
+    };
+    while (!all_wait()) sennit::this_fiber::yield();
+}
+
+// Calls `read`, and checks that it timed out, and no earlier than `limit` after its begin.
+template <class F>
+void expect_timeout_after(std::chrono::nanoseconds limit, F&& read) {
+    const auto start = std::chrono::steady_clock::now();
+    std::error_code failed;
+    EXPECT_EQ(read(failed), 0u);
+    EXPECT_EQ(failed, std::errc::timed_out);
+    EXPECT_GE(std::chrono::steady_clock::now() - start, limit);
+}
+
+// The timer of the earlier waits is armed when the last one begins.
+TEST_P(io_waits, limit_begins_anew_with_each_wait) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        b.timeout(20ms);
+        sennit::fiber echo([&b = b] {
+            for (int i = 0; i < 50; ++i) b.write(read_text(b, 1));
+            expect_timeout_after(20ms,
+                                 [&](auto& failed) { return b.read_some(scratch(), failed); });
+        });
+        for (int i = 0; i < 50; ++i) {
+            a.write("x");
+            EXPECT_EQ(read_text(a, 1), "x");
+        }
+        echo.join();
+    });
+}
+
+// Several readers of one stream, with a limit of each own, and a writer of the other direction.
+TEST_P(io_waits, each_wait_has_the_limit_of_its_beginning) {
+    runtime.run([this] {
+        auto [a, b] = io::socket_pair();
+        b.send_buffer(4096);
+        std::atomic<int> ended{0};
+        sennit::nursery waiters;
+        b.timeout(1h);
+        std::error_code of_patient;
+        waiters.start([&b = b, &of_patient] { (void)b.read_some(scratch(), of_patient); });
+        await_waits(runtime, {"data on a socket"});
+        b.timeout(3ms);
+        const auto begun = std::chrono::steady_clock::now();
+        waiters.start([&b = b, &ended] {
+            expect_timeout_after(3ms, [&](auto& failed) { return b.read_some(scratch(), failed); });
+            ++ended;
+        });
+        waiters.start([&b = b, &ended] {
+            const std::string large(1'000'000, 'x');
+            std::error_code failed;
+            (void)b.write(io::bytes_of(large), failed);
+            EXPECT_EQ(failed, std::errc::timed_out);
+            ++ended;
+        });
+        while (ended != 2) sennit::this_fiber::yield();
+        EXPECT_GE(std::chrono::steady_clock::now() - begun, 3ms);
+        EXPECT_FALSE(of_patient);
+        a.write("x");
+        waiters.join();
+        EXPECT_FALSE(of_patient);
+    });
+}
+
+TEST(io_limits, limit_of_a_thread_and_of_a_task_end_their_waits) {
+    auto [a, b] = io::socket_pair();
+    b.timeout(2ms);
+    for (int i = 0; i < 3; ++i)
+        expect_timeout_after(2ms, [&](auto& failed) { return b.read_some(scratch(), failed); });
+    scratch space;
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROW((void)sennit::block_on(b.async_read_some(space)), io::error);
+    EXPECT_GE(std::chrono::steady_clock::now() - start, 2ms);
+}
+
+// The runtime whose timers know the limit ends first.
+TEST(io_limits, limit_outlives_the_runtime_of_its_timer) {
+    auto [a, b] = io::socket_pair();
+    b.timeout(1h);
+    {
+        sennit::runtime first({.workers = 1});
+        first.run([&a = a, &b = b] {
+            sennit::fiber late([&a] { a.write("x"); });
+            EXPECT_EQ(read_text(b, 1), "x");
+            late.join();
+        });
+    }
+    b.timeout(1ms);
+    sennit::runtime second({.workers = 1});
+    second.run([&b = b] {
+        expect_timeout_after(1ms, [&](auto& failed) { return b.read_some(scratch(), failed); });
+    });
+}
+
 TEST_P(io_waits, with_timeout_loses_no_byte) {
     runtime.run([] {
         auto [a, b] = io::socket_pair();
@@ -83,18 +186,6 @@ TEST_P(io_waits, cancelled_readers_take_no_byte) {
         got += static_cast<int>(read_rest(b).size());
         EXPECT_EQ(got, rounds);
     });
-}
-
-// Returns when the runtime's dump names all of `reasons`: its fibers wait for them.
-void await_waits(sennit::runtime& in, std::initializer_list<const char*> reasons) {
-    const auto all_wait = [&] {
-        std::ostringstream dump;
-        in.dump(dump);
-        const std::string text = dump.str();
-        return std::all_of(reasons.begin(), reasons.end(),
-                           [&](const char* each) { return text.find(each) != std::string::npos; });
-    };
-    while (!all_wait()) sennit::this_fiber::yield();
 }
 
 TEST_P(io_waits, close_ends_waits_with_an_error) {
