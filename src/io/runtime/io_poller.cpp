@@ -4,6 +4,7 @@
 #include "core/policy/tuning.hpp"
 #include "io/runtime/io_record.hpp"
 #include "io/runtime/io_record_table.hpp"
+#include "sennit/detail/core/now.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sys/mutant.hpp"
 
@@ -40,6 +41,18 @@ void io_poller::take(caught_events& into) noexcept {
                            SENNIT_MUTANT("a busy poll leaves the wake-up of the poller"));
     if constexpr (!tuning::simulated) polls_.store_rlx(polls_.load_rlx() + 1); // One worker here.
     polling_.store(0);
+}
+
+void io_poller::deliver_if_due() noexcept {
+    if (tuning::simulated) return; // Time stands still there while a strand can continue.
+    const std::int64_t now = now_ns();
+    std::uint32_t nobody = 0;
+    if (now < next_turn_ns_.load_rlx() || !in_turn_.cas(nobody, 1))
+        return;                                        // A hint: the CAS decides.
+    next_turn_ns_.store_rlx(now + tuning::io_turn_ns); // Orders nothing: a hint.
+    take(caught_in_turn_);
+    deliver(caught_in_turn_);
+    in_turn_.store(0);
 }
 
 void io_poller::deliver(caught_events& from) noexcept {

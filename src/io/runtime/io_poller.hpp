@@ -53,6 +53,9 @@ public:
     void deliver(caught_events& from) noexcept override;
     bool awaited() noexcept override;
     bool surely_awaited() noexcept override;
+    // A worker, between two calls of a strand that never waits. Takes and delivers events if that
+    // was not done here for tuning::io_turn_ns.
+    [[gnu::noinline]] void deliver_if_due() noexcept;
     event_counts counts() const noexcept override {
         return {events_.load_rlx(), polls_.load_rlx(),
                 waits_.load_rlx()}; // Order nothing: metrics.
@@ -63,6 +66,9 @@ private:
     sys::event_set set_;
     base::atomic<std::uint32_t> polling_{0};         // 1: a worker is in `take`.
     base::atomic<io_record*> awaited_last_{nullptr}; // For surely_awaited. Records are never freed.
+    base::atomic<std::int64_t> next_turn_ns_{0};     // For deliver_if_due.
+    base::atomic<std::uint32_t> in_turn_{0};         // 1: a worker is in deliver_if_due.
+    caught_events caught_in_turn_; // Guarded by `in_turn_`. On a stack it would cost a page of it.
     base::atomic<std::uint64_t> events_{0}, polls_{0}, waits_{0};
 };
 

@@ -24,7 +24,6 @@ namespace sennit::sched {
 namespace {
 
 using bits = sys::event_set;
-constexpr std::uint32_t calls_to_a_turn = 32;
 
 constexpr std::uint8_t bit_of(io_direction one) noexcept {
     return static_cast<std::uint8_t>(1u << static_cast<unsigned>(one));
@@ -434,11 +433,11 @@ bool io_record::awaited(const io_poller& at) noexcept {
     return poller_ == &at && (hook_ || !sides_[0].waiters.empty() || !sides_[1].waiters.empty());
 }
 
-bool io_record::is_greedy(io_direction of) noexcept {
+std::uint32_t io_record::count_immediate(io_direction of) noexcept {
     base::atomic<std::uint32_t>& count = side(of).immediate;
     const std::uint32_t now = count.load_rlx() + 1; // Orders nothing: a count for one user.
     count.store_rlx(now);                           // Orders nothing.
-    return now % calls_to_a_turn == 0;
+    return now;
 }
 
 namespace {

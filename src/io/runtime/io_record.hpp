@@ -192,9 +192,10 @@ public:
     // The limit of each wait in ns; `never`: none. Any thread.
     std::int64_t limit_ns() const noexcept { return limit_ns_.load(); }
     void set_limit_ns(std::int64_t limit) noexcept { limit_ns_.store(limit); }
-    // Counts a call that succeeded without a wait. Returns true once in 32 such calls: it is time
-    // to let other tasks run.
-    bool is_greedy(io_direction of) noexcept;
+    // Counts a call that succeeded without a wait, and returns the number of such calls.
+    std::uint32_t count_immediate(io_direction of) noexcept;
+    // Of such calls, one in this number lets other strands run.
+    static constexpr std::uint32_t calls_to_a_turn = 32;
 
 private:
     friend class io_record_table;
@@ -247,7 +248,7 @@ private:
     base::spin_lock lock_;
     bool owned_ = false;
     bool socket_ = false;
-    std::uint8_t armed_ = 0;                   // Bits of directions that the poller's set watches.
+    std::uint8_t armed_ = 0; // Bits of directions that the poller's set watches.
     // 1: an event said that no more comes, or that the descriptor has failed. Written with the lock
     // held, before the tick.
     base::atomic<std::uint32_t> hung_up_{0};
@@ -258,7 +259,7 @@ private:
     base::atomic<std::int32_t> descriptor_{-1}; // -1: ended.
     base::atomic<std::uint32_t> state_{ended_bit};
     base::atomic<std::uint32_t> fork_generation_{0};
-    io_poller* poller_ = nullptr;               // Null: in no set.
+    io_poller* poller_ = nullptr; // Null: in no set.
     one_side sides_[2];
     base::atomic<std::int64_t> limit_ns_{never};
     limit_timer* limit_timer_ = nullptr; // Made at the first wait with a limit, never freed.

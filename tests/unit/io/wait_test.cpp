@@ -6,6 +6,7 @@
 #include "../../support/child_process.hpp"
 
 #include "core/diagnostics/deadlock_detector.hpp"
+#include "core/policy/tuning.hpp"
 
 #include <sennit/channel.hpp>
 #include <sennit/detail/base/sanitizers.hpp>
@@ -124,6 +125,39 @@ TEST_P(io_waits, each_wait_has_the_limit_of_its_beginning) {
         a.write("x");
         waiters.join();
         EXPECT_FALSE(of_patient);
+    });
+}
+
+// A connection whose requests are always there, and take long, among which another one has one
+// request: 31 reads in a row would be no reason for a yield by their number.
+constexpr int requests_in_a_row = 31;
+void compute_for_a_turn() {
+    const auto end = std::chrono::steady_clock::now() + 2 * sennit::sched::tuning::io_turn_ns * 1ns;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+}
+
+TEST(io_turns, long_requests_of_one_client_let_another_client_through) {
+    sennit::runtime one({.workers = 1});
+    one.run([] {
+        auto [client, server] = io::socket_pair();
+        auto [other_client, other_server] = io::socket_pair();
+        bool served = false;
+        sennit::fiber other([&served, &from = other_server] {
+            (void)read_text(from, 1);
+            served = true;
+        });
+        sennit::this_fiber::yield(); // It waits.
+        client.write(std::string(requests_in_a_row, 'x'));
+        other_client.write("x");
+        int before = 0;
+        for (int i = 0; i < requests_in_a_row; ++i) {
+            (void)read_text(server, 1);
+            compute_for_a_turn();
+            before += !served;
+        }
+        EXPECT_LE(before, 4);
+        other.join();
     });
 }
 
