@@ -61,6 +61,9 @@ struct serve_options {
 namespace detail {
 // True if accepting failed because the process has no more descriptors or memory at present.
 bool is_shortage(const std::error_code& failed) noexcept;
+// In a catch block. Reports the exception, and returns true, if it ends only its connection. Not
+// inline: the frame of a connection stays small.
+bool ends_connection_only(const serve_options& options);
 // True if `close` or `cancel` has ended accepting.
 bool is_end(const std::error_code& failed) noexcept;
 
@@ -93,13 +96,8 @@ void handle_client(Listener& listener, const serve_options& options, const nurse
                    F&& handle) {
     try {
         handle();
-    } catch (const error& lost) {
-        if (options.on_error) options.on_error(lost);
-    } catch (const timed_out&) {
-        if (options.on_error)
-            options.on_error(error(std::make_error_code(std::errc::timed_out), "with_timeout",
-                                   "the connection of a handler"));
     } catch (...) {
+        if (ends_connection_only(options)) return;
         // The server ends. If it ends already, the listener is the program's.
         if (!clients.cancelled()) listener.close();
         throw;
