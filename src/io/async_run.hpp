@@ -11,8 +11,8 @@
 namespace sennit::io::detail {
 
 // `of` and the argument of `what` must live until the task has ended. Throws io::error in the name
-// of `name`.
+// of `name`. `begun`: the operation is not the first step of its call.
 task<std::ptrdiff_t> async_run(sched::io_record& on, sched::io_operation what, const char* name,
-                               const handle& of);
+                               const handle& of, bool begun = false);
 
 } // namespace sennit::io::detail

@@ -45,6 +45,20 @@ error::error(std::error_code code, const char* operation, const std::string& obj
 bool detail::is_shortage(const std::error_code& failed) noexcept {
     return failed.category() == std::generic_category() && sys::out_of_resources(failed.value());
 }
+bool detail::ends_connection_only(const serve_options& options) {
+    try {
+        throw;
+    } catch (const error& lost) {
+        if (options.on_error) options.on_error(lost);
+    } catch (const timed_out&) {
+        if (options.on_error)
+            options.on_error(error(std::make_error_code(std::errc::timed_out), "with_timeout",
+                                   "the connection of a handler"));
+    } catch (...) {
+        return false;
+    }
+    return true;
+}
 bool detail::is_end(const std::error_code& failed) noexcept {
     return failed == std::errc::operation_canceled || failed == std::errc::bad_file_descriptor;
 }

@@ -102,7 +102,9 @@ idle_clients::outcome idle_clients::wait(idle_client& one, const handle& stream,
 
 void idle_clients::take_turns(const handle& stream) noexcept {
     io_record* const record = handle_access::record(stream);
-    if (record && record->is_greedy(io_direction::read)) sched::yield();
+    if (record &&
+        record->count_immediate(io_direction::read) % sched::io_record::calls_to_a_turn == 0)
+        sched::yield();
 }
 
 // Requires the lock. Returns true if the caller must arm the timer once it has released the lock.

@@ -24,13 +24,13 @@ io_record& record_of(const handle& on) noexcept {
 } // namespace
 
 handle_case::handle_case(const handle& on, bool for_writing) noexcept
-    : on_(&on), for_writing_(for_writing), result_(io_wake::ready) {
+    : on_(&on), for_writing_(for_writing), wait_{io_wake::ready} {
     asks_system = true;
 }
 
 handle_case::handle_case(handle_case&& unused) noexcept
     : select_case(unused), on_(unused.on_), for_writing_(unused.for_writing_),
-      result_(io_wake::ready) {}
+      wait_{io_wake::ready} {}
 
 handle_case::~handle_case() {
     if (in_use_) record_of(*on_).end_use();
@@ -38,7 +38,7 @@ handle_case::~handle_case() {
 
 // U1 to U4.
 void handle_case::prepare() {
-    result_ = io_wake::ready;
+    wait_.result = io_wake::ready;
     failed_.clear();
     immediate_ = true;
     io_record* const record = handle_access::record(*on_);
@@ -59,7 +59,7 @@ void handle_case::prepare() {
 }
 
 bool handle_case::enlist(sched::wait_entry& entry) noexcept {
-    entry.data = &result_;
+    entry.data = &wait_;
     return record_of(*on_).enter(direction_of(for_writing_), seen_, waits_since_, entry);
 }
 
@@ -70,8 +70,9 @@ void handle_case::unlist(sched::wait_entry& entry) noexcept {
 // The case was chosen. U7 comes first: a further waiter asks for itself.
 bool handle_case::must_repeat() {
     if (failed_) return false;
-    if (result_ == io_wake::ready_and_more) record_of(*on_).pass_on(direction_of(for_writing_));
-    if (result_ != io_wake::closed && result_ != io_wake::canceled) return !take();
+    if (wait_.result == io_wake::ready_and_more)
+        record_of(*on_).pass_on(direction_of(for_writing_));
+    if (wait_.result != io_wake::closed && wait_.result != io_wake::canceled) return !take();
     failed_ = std::make_error_code(std::errc::operation_canceled);
     return false;
 }

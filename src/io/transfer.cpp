@@ -43,6 +43,12 @@ io_bytes bytes_from(const_bytes from) noexcept {
     return {const_cast<std::byte*>(from.data()), from.size()};
 }
 
+// The error of a further step of a call: the call began before the handle was closed.
+void note_close_during_call(const handle& on, std::error_code& failed) noexcept {
+    if (failed == std::errc::bad_file_descriptor && !on.is_open())
+        failed = std::make_error_code(std::errc::operation_canceled);
+}
+
 std::string text_of(const handle& on) {
     const int descriptor = on.native_handle();
     if (descriptor < 0) return {};
@@ -95,8 +101,10 @@ std::size_t read_some(const handle& from, bytes into, std::error_code& failed) {
 }
 
 std::size_t read_all(const handle& from, bytes into, std::error_code& failed) {
-    return read_whole(into, failed, [&from](bytes rest, std::error_code& error) {
-        return read_some(from, rest, error);
+    return read_whole(into, failed, [&](bytes rest, std::error_code& error) {
+        const std::size_t n = read_some(from, rest, error);
+        if (rest.size() != into.size()) note_close_during_call(from, error);
+        return n;
     });
 }
 
@@ -108,8 +116,10 @@ std::size_t write_some(const handle& to, const_bytes from, std::error_code& fail
 }
 
 std::size_t write_all(const handle& to, const_bytes from, std::error_code& failed) {
-    return write_whole(from, failed, [&to](const_bytes rest, std::error_code& error) {
-        return write_some(to, rest, error);
+    return write_whole(from, failed, [&](const_bytes rest, std::error_code& error) {
+        const std::size_t n = write_some(to, rest, error);
+        if (rest.size() != from.size()) note_close_during_call(to, error);
+        return n;
     });
 }
 
@@ -118,6 +128,7 @@ std::size_t write_parts(const handle& to, std::span<const const_bytes> parts,
     constexpr std::size_t at_once = 64;
     std::size_t done = 0;
     std::size_t skipped = 0; // Bytes of the first part that are written.
+    bool begun = false;
     failed.clear();
     while (!parts.empty() && !failed) {
         if (skipped == parts.front().size()) {
@@ -127,6 +138,8 @@ std::size_t write_parts(const handle& to, std::span<const const_bytes> parts,
         }
         if (!is_socket(to)) {
             const std::size_t n = write_some(to, parts.front().subspan(skipped), failed);
+            if (begun) note_close_during_call(to, failed);
+            begun = true;
             done += n;
             skipped += n;
             continue;
@@ -138,6 +151,8 @@ std::size_t write_parts(const handle& to, std::span<const const_bytes> parts,
         sched::io_parts what{list.data(), count};
         auto n = static_cast<std::size_t>(run(to, sched::send_parts(what), failed));
         done += n;
+        if (begun) note_close_during_call(to, failed);
+        begun = true;
         for (n += skipped; !parts.empty() && n >= parts.front().size(); parts = parts.subspan(1))
             n -= parts.front().size();
         skipped = n;
@@ -160,8 +175,8 @@ struct readiness : sched::awaitable {
     io_record::pending* pending;
 };
 
-task<std::ptrdiff_t> async_run(io_record& on, io_operation what, const char* name,
-                               const handle& of) {
+task<std::ptrdiff_t> async_run(io_record& on, io_operation what, const char* name, const handle& of,
+                               bool begun) {
     io_result result;
     {
         io_use use(on);
@@ -172,38 +187,51 @@ task<std::ptrdiff_t> async_run(io_record& on, io_operation what, const char* nam
         }
     }
     if (result.scope_canceled) throw cancelled();
+    if (begun) note_close_during_call(of, result.error);
     check(result.error, name, of);
     co_return result.count;
 }
 
-task<std::size_t> async_read_some(const handle& from, bytes into) {
+namespace {
+// `begun`: not the first step of a call.
+task<std::size_t> async_read_step(const handle& from, bytes into, bool begun) {
     if (into.empty()) co_return 0;
     io_record* const record = handle_access::record(from);
     if (!record) check(closed_handle(), "async_read_some", from);
     io_bytes where = bytes_into(into);
     co_return static_cast<std::size_t>(
-        co_await async_run(*record, reading(from, where), "async_read_some", from));
+        co_await async_run(*record, reading(from, where), "async_read_some", from, begun));
+}
+
+task<std::size_t> async_write_step(const handle& to, const_bytes from, bool begun) {
+    if (from.empty()) co_return 0;
+    io_record* const record = handle_access::record(to);
+    if (!record) check(closed_handle(), "async_write_some", to);
+    io_bytes what = bytes_from(from);
+    co_return static_cast<std::size_t>(
+        co_await async_run(*record, writing(to, what), "async_write_some", to, begun));
+}
+} // namespace
+
+task<std::size_t> async_read_some(const handle& from, bytes into) {
+    return async_read_step(from, into, false);
 }
 
 task<void> async_read(const handle& from, bytes into) {
-    while (!into.empty()) {
-        const std::size_t n = co_await async_read_some(from, into);
+    for (bool begun = false; !into.empty(); begun = true) {
+        const std::size_t n = co_await async_read_step(from, into, begun);
         if (n == 0) check(errc::unexpected_end, "async_read", from);
         into = into.subspan(n);
     }
 }
 
 task<std::size_t> async_write_some(const handle& to, const_bytes from) {
-    if (from.empty()) co_return 0;
-    io_record* const record = handle_access::record(to);
-    if (!record) check(closed_handle(), "async_write_some", to);
-    io_bytes what = bytes_from(from);
-    co_return static_cast<std::size_t>(
-        co_await async_run(*record, writing(to, what), "async_write_some", to));
+    return async_write_step(to, from, false);
 }
 
 task<void> async_write(const handle& to, const_bytes from) {
-    while (!from.empty()) from = from.subspan(co_await async_write_some(to, from));
+    for (bool begun = false; !from.empty(); begun = true)
+        from = from.subspan(co_await async_write_step(to, from, begun));
 }
 
 } // namespace sennit::io::detail

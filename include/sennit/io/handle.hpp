@@ -44,7 +44,8 @@ public:
     bool is_open() const noexcept;
     // The descriptor's number; -1 if closed. The program may query it, and must not close it.
     int native_handle() const noexcept;
-    // Ends the calls that wait, with std::errc::operation_canceled, and closes. Later calls give
+    // Ends the calls that wait, with std::errc::operation_canceled, and closes. A call of several
+    // steps (`read`, `write`) that is under way ends likewise at its next step. Later calls give
     // std::errc::bad_file_descriptor. Does not block.
     void close() noexcept;
     // Ends the calls that wait at this moment, with std::errc::operation_canceled. Those calls have

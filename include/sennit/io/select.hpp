@@ -20,6 +20,7 @@
 // entry in the list of the descriptor, for each such case.
 #pragma once
 
+#include "sennit/detail/core/event_hook.hpp"
 #include "sennit/io/signals.hpp"
 #include "sennit/io/stream.hpp"
 #include "sennit/io/tcp.hpp"
@@ -31,10 +32,6 @@
 #include <functional>
 #include <system_error>
 #include <utility>
-
-namespace sennit::sched {
-enum class io_wake : std::uint8_t;
-}
 
 namespace sennit::io {
 
@@ -63,7 +60,7 @@ private:
     bool for_writing_;
     bool immediate_ = false; // Nothing has to be waited for.
     bool in_use_ = false;
-    sched::io_wake result_;
+    sched::event_wait wait_;
     std::uint32_t seen_ = 0;
     std::int64_t waits_since_ = -1; // io_record::not_yet
 };

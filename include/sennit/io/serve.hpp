@@ -14,8 +14,9 @@
 // the connections drain: their handlers have the time `options.drain` to end. Third, the handlers
 // that are left are cancelled, and serve returns when they have ended. In a cancelled nursery serve
 // cancels the handlers at once, and throws `cancelled`. signals.hpp has the signals that begin
-// this. Errors: an io::error of a handler ends its connection only, because resets are daily;
-// `on_error` hears of it. Any other exception of a handler closes the listener and cancels all
+// this. Errors: an io::error of a handler ends its connection only, because resets are daily, and
+// so does the `timed_out` of a with_timeout in the handler, because slow clients are, too;
+// `on_error` hears of both. Any other exception of a handler closes the listener and cancels all
 // connections, and serve throws it. Where the process has no more descriptors or memory, serve
 // accepts again after 5 ms, up to 1 s, so that no processor spins. A connection that waits for a
 // request holds the stack of its handler. Where most connections wait most of the time, use
@@ -37,6 +38,7 @@
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <system_error>
 #include <utility>
 
 namespace sennit::io {
@@ -48,7 +50,8 @@ struct serve_options {
     std::chrono::nanoseconds idle{0};
     // How long handlers may continue after the end of accepting.
     std::chrono::nanoseconds drain = std::chrono::seconds(5);
-    // Called in the fiber of the connection. Must not throw.
+    // Called in the fiber of the connection. A `timed_out` comes as an error with the code
+    // std::errc::timed_out. Must not throw.
     std::function<void(const error&)> on_error{};
     // A request to stop closes the listener, which begins to drain. Handlers that wait for a next
     // request may look at the same token.
@@ -58,6 +61,9 @@ struct serve_options {
 namespace detail {
 // True if accepting failed because the process has no more descriptors or memory at present.
 bool is_shortage(const std::error_code& failed) noexcept;
+// In a catch block. Reports the exception, and returns true, if it ends only its connection. Not
+// inline: the frame of a connection stays small.
+bool ends_connection_only(const serve_options& options);
 // True if `close` or `cancel` has ended accepting.
 bool is_end(const std::error_code& failed) noexcept;
 
@@ -90,9 +96,8 @@ void handle_client(Listener& listener, const serve_options& options, const nurse
                    F&& handle) {
     try {
         handle();
-    } catch (const error& lost) {
-        if (options.on_error) options.on_error(lost);
     } catch (...) {
+        if (ends_connection_only(options)) return;
         // The server ends. If it ends already, the listener is the program's.
         if (!clients.cancelled()) listener.close();
         throw;

@@ -121,10 +121,12 @@ void run_callback_on_own_thread(std::unique_ptr<pending_report> what) noexcept {
 }
 
 // Calls `sleep(until_ns)` in pauses, with a look after each. Ends when `sleep` says that there is
-// no more need, a look has reported a deadlock, or all looks were made. A refused look is repeated.
-template <class F>
-[[maybe_unused]] void look_between(F&& sleep) {
+// no more need, `excluded` that no look would report a deadlock, a look has reported one, or all
+// looks were made. A refused look is repeated.
+template <class F, class E>
+[[maybe_unused]] void look_between(F&& sleep, E&& excluded) {
     for (std::size_t looks = 0; looks < looks_after_ns.size();) {
+        if (excluded()) return;
         if (sleep(sys::now_ns() + effective_interval(looks_after_ns[looks]))) return;
         const deadlock_detector::look_result seen = deadlock_detector::look();
         if (seen == deadlock_detector::reported) return;
@@ -148,12 +150,14 @@ void sleep_for_good(waiter& who) noexcept {
             all->list.push_back(me);
             ++all->entered;
         }
-        look_between([&who](std::int64_t until) noexcept {
-            base::unregister_this_thread();
-            while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
-            }
-            return who.signal.load() != 0;
-        });
+        look_between(
+            [&who](std::int64_t until) noexcept {
+                base::unregister_this_thread();
+                while (who.signal.load() == 0 && sys::futex_wait_until(who.signal, 0, until)) {
+                }
+                return who.signal.load() != 0;
+            },
+            [] { return false; });
     }
 #endif
     base::unregister_this_thread();
@@ -173,16 +177,25 @@ bool idle_search::park_without_deadline(event_source* events) noexcept {
 bool idle_search::park_without_deadline(event_source* events) noexcept {
     advance_untimed_park_epoch();
     bool chosen = false;
-    look_between([&](std::int64_t until) noexcept {
-        if (!me_.runtime().all_parked()) return true; // A worker that parks later looks.
-        chosen = parker_.sleep_for_either(until, events, caught_);
-        return chosen || caught_.count != 0;
-    });
+    look_between(
+        [&](std::int64_t until) noexcept {
+            if (!me_.runtime().all_parked()) return true; // A worker that parks later looks.
+            chosen = parker_.sleep_for_either(until, events, caught_);
+            return chosen || caught_.count != 0;
+        },
+        [this] { return deadlock_detector::excluded_by(me_.runtime()); });
+    base::unregister_this_thread(); // The looks may have taken locks.
     if (!chosen && caught_.count == 0) chosen = parker_.sleep_for_either(never, events, caught_);
     advance_untimed_park_epoch();
     return chosen;
 }
 #endif
+
+bool deadlock_detector::excluded_by(runtime_core& one) noexcept {
+    if (!one.options().watch_deadlocks || one.timers().next_ns() != never) return true;
+    event_source* const events = one.events();
+    return events && events->surely_awaited();
+}
 
 void deadlock_detector::set_describer(describer what) noexcept {
     describe.store(what);

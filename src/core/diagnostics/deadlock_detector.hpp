@@ -8,6 +8,12 @@
 // was on its way. Then it sleeps for good. A thread that is woken before the first look pays
 // nothing.
 //
+// A server at rest never wakes for a look. A worker does not look while its own runtime excludes
+// the condition below (`excluded_by`): the report is switched off, a timer is armed, or a strand
+// waits for an event from outside. A worker runs when such a timer or such a wait ends, and that
+// worker begins anew when it parks. If a thread that is no worker ends them, it looks as soon as it
+// blocks in one of the library's calls.
+//
 // The condition: at one moment, each thread that the kernel lists (/proc/self/task) is known to
 // sleep until another thread wakes it. A thread is known to sleep in one of these cases:
 //
@@ -71,6 +77,9 @@ public:
     static void set_describer(describer what) noexcept;
     // Registers a thread that wakes no other thread.
     static void ignore_thread(sys::os_thread_id thread) noexcept;
+    // True if the state of the runtime `one` excludes a deadlock of the process, and will until one
+    // of its workers runs. Cheap; may be false although a look would find the same.
+    static bool excluded_by(runtime_core& one) noexcept;
 
     struct observation; // The result of an observation.
     enum look_result : std::uint8_t { nothing, refused, reported };

@@ -81,6 +81,9 @@ public:
     virtual void deliver(caught_events& from) noexcept = 0;
     // Any thread. True if a strand waits for an event.
     virtual bool awaited() noexcept = 0;
+    // Any thread. True only if `awaited` is. Looks at one object: that for which a strand waited at
+    // the last `awaited`, or the first one that was registered.
+    virtual bool surely_awaited() noexcept { return false; }
     // Any thread.
     virtual event_counts counts() const noexcept { return {}; }
 

@@ -80,22 +80,31 @@ claim_result claim(wait_point& point, wake_reason why) noexcept {
     return claim_result::lost;
 }
 
+claimed claim_entry(wait_list& list, wait_entry& entry) noexcept {
+    list.remove(entry);
+    entry.queued = false;
+    if (entry.point.sole) {
+        // orders nothing: the wake does
+        entry.point.state.store_rlx(static_cast<std::uint32_t>(entry.why()));
+        return {&entry, true};
+    }
+    switch (claim(entry.point, entry.why())) {
+    case claim_result::wake_it:
+        return {&entry, true};
+    case claim_result::leave_it:
+        return {&entry, false};
+    case claim_result::lost:
+        break;
+    }
+    return {};
+}
+
 claimed claim_contended(wait_list& list, std::size_t most) noexcept {
     for (; most > 0; --most) {
         wait_entry* entry = list.front();
         if (!entry) break;
-        if (entry->point.sole) return claim_sole(list);
-        list.pop_front();
-        entry->queued = false;
-        switch (claim(entry->point, entry->why())) {
-        case claim_result::wake_it:
-            return {entry, true};
-        case claim_result::leave_it:
-            return {entry, false};
-        case claim_result::lost:
-            if (SENNIT_MUTANT("lost claim is followed by a claim of the next waiter")) return {};
-            break;
-        }
+        if (const claimed one = claim_entry(list, *entry)) return one;
+        if (SENNIT_MUTANT("lost claim is followed by a claim of the next waiter")) return {};
     }
     return {};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/runtime/io_call.hpp"
 
+#include "core/worker/worker.hpp"
+#include "io/runtime/io_poller.hpp"
 #include "sennit/detail/core/now.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sys/mutant.hpp"
@@ -42,12 +44,42 @@ bool io_use::attempt(const io_operation& what, io_result& result) noexcept {
     }
 }
 
-// U7, and a turn for other tasks where calls have succeeded without a wait many times.
+// U7, and a turn for other strands after reads of a stream that did not wait, and where other
+// calls have not waited many times. A server would otherwise serve many requests of one fast client
+// while the other clients wait.
 bool io_use::finish(const io_operation& what) noexcept {
     if (more_ && !SENNIT_MUTANT("readiness is passed on")) record_.pass_on(what.direction);
-    if (!waited_ && record_.is_greedy(what.direction)) yields_ = true;
+    if (waited_) return true;
+    const std::uint32_t calls = record_.count_immediate(what.direction);
+    const bool many = calls % io_record::calls_to_a_turn == 0;
+    // The first read of a connection often finds its request. For a thread that is no worker, a
+    // yield is a system call.
+    yields_ = many || (what.full != 0 && calls > 1 && this_worker());
     return true;
 }
+
+namespace {
+
+// Lets other strands run that are ready, or whose events have come. A yield would leave the strand
+// behind all strands that are woken meanwhile: under load it would wait for a global poll. This
+// strand has data as they have, so it goes behind those that are ready now. New work must not wait
+// for it, and goes before a strand that yields. Not inline: strands that wait are deeper in their
+// stacks by the frame of io_run.
+[[gnu::noinline]] void end_turn() noexcept {
+    worker* const me = this_worker();
+    if (!me) return yield();
+    event_source* const source = me->runtime().active_events();
+    if (source && !source->has_poller()) static_cast<io_poller*>(source)->deliver_if_due();
+    if (me->queue().empty() || me->queue().oldest_spawned()) return yield();
+    waiter who;
+    const auto again = [](void*, waiter& left) noexcept {
+        wake(left);
+        return true;
+    };
+    if (!suspend(again, nullptr, who)) yield();
+}
+
+} // namespace
 
 io_record::request io_use::request_of(const io_operation& what) noexcept {
     const std::int64_t limit = record_.limit_ns();
@@ -92,7 +124,7 @@ io_result io_run(io_record& on, const io_operation& what) {
         const io_wake how = on.wait(use.request_of(what), refused);
         if (use.after_wait(how, refused, result)) break;
     }
-    if (use.yields()) yield();
+    if (use.yields()) end_turn();
     return result;
 }
 

@@ -54,7 +54,7 @@ public:
     // again.
     bool after_wait(io_wake how, std::error_code refused, io_result& result) noexcept;
     io_record& record() noexcept { return record_; }
-    // After the call: true if the caller should let other tasks run.
+    // After the call: true if the caller should let other strands run.
     bool yields() const noexcept { return yields_; }
 
 private:

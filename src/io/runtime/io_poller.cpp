@@ -4,6 +4,7 @@
 #include "core/policy/tuning.hpp"
 #include "io/runtime/io_record.hpp"
 #include "io/runtime/io_record_table.hpp"
+#include "sennit/detail/core/now.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sys/mutant.hpp"
 
@@ -42,6 +43,18 @@ void io_poller::take(caught_events& into) noexcept {
     polling_.store(0);
 }
 
+void io_poller::deliver_if_due() noexcept {
+    if (tuning::simulated) return; // Time stands still there while a strand can continue.
+    const std::int64_t now = now_ns();
+    std::uint32_t nobody = 0;
+    if (now < next_turn_ns_.load_rlx() || !in_turn_.cas(nobody, 1))
+        return;                                        // A hint: the CAS decides.
+    next_turn_ns_.store_rlx(now + tuning::io_turn_ns); // Orders nothing: a hint.
+    take(caught_in_turn_);
+    deliver(caught_in_turn_);
+    in_turn_.store(0);
+}
+
 void io_poller::deliver(caught_events& from) noexcept {
     count_delivered(from.count);
     if constexpr (!tuning::simulated)
@@ -60,8 +73,17 @@ void io_poller::deliver(caught_events& from) noexcept {
 
 bool io_poller::awaited() noexcept {
     bool any = false;
-    io_record::for_each([&](io_record& one) noexcept { any = any || one.awaited(*this); });
+    io_record::for_each([&](io_record& one) noexcept {
+        if (any || !one.awaited(*this)) return;
+        any = true;
+        awaited_last_.store_rlx(&one); // A hint, as in count_added.
+    });
     return any;
+}
+
+bool io_poller::surely_awaited() noexcept {
+    io_record* const one = awaited_last_.load_rlx(); // A hint: the record's lock orders its state.
+    return one && one->awaited(*this);
 }
 
 } // namespace sennit::sched

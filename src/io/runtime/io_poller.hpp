@@ -16,6 +16,8 @@
 
 namespace sennit::sched {
 
+class io_record;
+
 class io_poller final : public event_source {
 public:
     // Throws std::system_error.
@@ -36,7 +38,11 @@ public:
         return set_.modify(descriptor, what, tag);
     }
     void remove(int descriptor) noexcept { set_.remove(descriptor); }
-    bool count_added() noexcept { return count_registration(); }
+    bool count_added(io_record& by) noexcept {
+        const bool first = count_registration();
+        if (first) awaited_last_.store_rlx(&by); // A hint: surely_awaited looks at the record.
+        return first;
+    }
     void count_removed() noexcept { count_removal(); }
     runtime_core& runtime() const noexcept { return runtime_; }
 
@@ -46,6 +52,10 @@ public:
     bool pending() noexcept override { return set_.ready(); }
     void deliver(caught_events& from) noexcept override;
     bool awaited() noexcept override;
+    bool surely_awaited() noexcept override;
+    // A worker, between two calls of a strand that never waits. Takes and delivers events if that
+    // was not done here for tuning::io_turn_ns.
+    [[gnu::noinline]] void deliver_if_due() noexcept;
     event_counts counts() const noexcept override {
         return {events_.load_rlx(), polls_.load_rlx(),
                 waits_.load_rlx()}; // Order nothing: metrics.
@@ -54,7 +64,11 @@ public:
 private:
     runtime_core& runtime_;
     sys::event_set set_;
-    base::atomic<std::uint32_t> polling_{0}; // 1: a worker is in `take`.
+    base::atomic<std::uint32_t> polling_{0};         // 1: a worker is in `take`.
+    base::atomic<io_record*> awaited_last_{nullptr}; // For surely_awaited. Records are never freed.
+    base::atomic<std::int64_t> next_turn_ns_{0};     // For deliver_if_due.
+    base::atomic<std::uint32_t> in_turn_{0};         // 1: a worker is in deliver_if_due.
+    caught_events caught_in_turn_; // Guarded by `in_turn_`. On a stack it would cost a page of it.
     base::atomic<std::uint64_t> events_{0}, polls_{0}, waits_{0};
 };
 

@@ -4,6 +4,7 @@
 
 #include "io/runtime/io_poller.hpp"
 #include "io/runtime/io_record_table.hpp"
+#include "sennit/detail/core/now.hpp"
 #include "sennit/detail/core/task_strand.hpp"
 #include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/sys/atfork.hpp"
@@ -12,8 +13,10 @@
 #include "sys/socket.hpp"
 #include "sys/thread.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace sennit::sched {
@@ -21,7 +24,6 @@ namespace sennit::sched {
 namespace {
 
 using bits = sys::event_set;
-constexpr std::uint32_t calls_to_a_turn = 32;
 
 constexpr std::uint8_t bit_of(io_direction one) noexcept {
     return static_cast<std::uint8_t>(1u << static_cast<unsigned>(one));
@@ -33,8 +35,8 @@ constexpr std::uint32_t events_of(std::uint8_t armed) noexcept {
            ((armed & bit_of(io_direction::write)) != 0 ? bits::out : 0u);
 }
 
-wait_options options_of(const io_record::request& how, const io_record* on) noexcept {
-    return {.deadline_ns = how.deadline_ns, .what = how.what, .on = on};
+io_wake& result_at(const claimed& one) noexcept {
+    return static_cast<event_wait*>(one.entry->data)->result;
 }
 
 // The result of a wait that ended for the reason `why`; the claimant has written `told`.
@@ -107,7 +109,7 @@ void io_record::end_descriptor() noexcept {
 void io_record::wake_all(wake_ups& woken, io_wake why) noexcept {
     for (one_side& each : sides_)
         while (const claimed one = claim_first(each.waiters)) {
-            *static_cast<io_wake*>(one.entry->data) = why;
+            result_at(one) = why;
             woken.add(one);
         }
 }
@@ -135,6 +137,7 @@ bool io_record::may_wait(std::int64_t& waits_since) noexcept {
 // Requires the lock. An owned descriptor leaves the set when the system closes it.
 void io_record::leave_poller() noexcept {
     if (armed_ == 0) return;
+    disarm_limit();
     if (!owned_) poller_->remove(descriptor());
     poller_->count_removed();
     armed_ = 0;
@@ -188,7 +191,7 @@ bool io_record::arm(io_direction of, std::error_code& error) {
         error = armed_ == 0 ? at.add(descriptor(), events_of(both), tag())
                             : at.modify(descriptor(), events_of(both), tag());
         if (error) return false;
-        if (armed_ == 0) first = at.count_added(); // E1
+        if (armed_ == 0) first = at.count_added(*this); // E1
         armed_ = both;
         poller_ = &at;
     }
@@ -199,6 +202,7 @@ bool io_record::arm(io_direction of, std::error_code& error) {
 
 // U4 and U5.
 bool io_record::lock_to_wait(const request& how, io_wake& result, std::error_code& error) {
+    bool wants_timer = how.deadline_ns != never;
     for (;;) {
         lock_.lock();
         if (!is_open()) {
@@ -213,6 +217,12 @@ bool io_record::lock_to_wait(const request& how, io_wake& result, std::error_cod
             return false;
         }
         if ((armed_ & bit_of(how.direction)) != 0) {
+            if (wants_timer && !limit_timer_) {
+                lock_.unlock();
+                make_limit_timer();
+                wants_timer = false; // Without memory the wait has a timer of its own.
+                continue;
+            }
             if (may_wait(how.waits_since)) return true;
             lock_.unlock();
             result = io_wake::canceled;
@@ -227,24 +237,81 @@ bool io_record::lock_to_wait(const request& how, io_wake& result, std::error_cod
 }
 
 io_wake io_record::wait(const request& how, std::error_code& error) {
-    io_wake result = io_wake::ready;
-    if (!lock_to_wait(how, result, error)) return result;
+    event_wait mine{.result = io_wake::ready};
+    if (!lock_to_wait(how, mine.result, error)) return mine.result;
     // U6
     const wake_reason why =
-        sched::block(side(how.direction).waiters, lock_, options_of(how, this), &result);
-    return result_of(why, result);
+        sched::block(side(how.direction).waiters, lock_, limit_wait(how, mine), &mine);
+    return result_of(why, mine.result);
 }
 
 std::coroutine_handle<> io_record::begin_wait(std::coroutine_handle<> at, pending& one) {
-    if (!lock_to_wait(one.how, one.result, one.error)) return at;
+    if (!lock_to_wait(one.how, one.wait.result, one.error)) return at;
     one.blocked = true;
-    return task_wait::block(at, side(one.how.direction).waiters, lock_, options_of(one.how, this),
-                            &one.result);
+    return task_wait::block(at, side(one.how.direction).waiters, lock_,
+                            limit_wait(one.how, one.wait), &one.wait);
 }
 
 io_wake io_record::end_wait(pending& one) noexcept {
-    if (!one.blocked) return one.result;
-    return result_of(task_wait::unblock(side(one.how.direction).waiters, lock_), one.result);
+    if (!one.blocked) return one.wait.result;
+    return result_of(task_wait::unblock(side(one.how.direction).waiters, lock_), one.wait.result);
+}
+
+// Called without the lock: another strand may do the same.
+void io_record::make_limit_timer() noexcept {
+    auto made = std::unique_ptr<limit_timer>(new (std::nothrow) limit_timer(*this));
+    std::lock_guard guard(lock_);
+    if (!limit_timer_) limit_timer_ = made.release();
+}
+
+wait_options io_record::limit_wait(const request& how, event_wait& waiter) noexcept {
+    wait_options options{.deadline_ns = how.deadline_ns, .what = how.what, .on = this};
+    if (how.deadline_ns == never || !limit_timer_) return options;
+    waiter.deadline_ns = std::exchange(options.deadline_ns, never);
+    if (!SENNIT_MUTANT("a wait with a limit arms the timer")) arm_limit(waiter.deadline_ns);
+    return options;
+}
+
+void io_record::arm_limit(std::int64_t deadline_ns) noexcept {
+    limit_timer& mine = *limit_timer_;
+    if (mine.is_armed) {
+        if (mine.deadline_ns <= deadline_ns || SENNIT_MUTANT("an earlier limit moves the timer"))
+            return;
+        // A timer that is about to take the lock finds this wait.
+        if (!sched::disarm(mine, poller_->runtime())) return;
+    }
+    mine.is_armed = true;
+    mine.deadline_ns = deadline_ns;
+    sched::arm(mine, poller_->runtime());
+}
+
+void io_record::disarm_limit() noexcept {
+    if (limit_timer_ && limit_timer_->is_armed && sched::disarm(*limit_timer_, poller_->runtime()))
+        limit_timer_->is_armed = false;
+}
+
+// The timer has expired. The record may be in use for another descriptor by now, or for none.
+void io_record::expire_limit() noexcept {
+    wake_ups woken;
+    std::lock_guard guard(lock_);
+    const std::int64_t now = now_ns();
+    std::int64_t earliest = never;
+    for (one_side& each : sides_) {
+        wait_entry* next;
+        for (wait_entry* one = each.waiters.front(); one; one = next) {
+            next = wait_list::after(*one); // Before `one` leaves the list.
+            const std::int64_t deadline = static_cast<event_wait*>(one->data)->deadline_ns;
+            if (deadline > now) {
+                earliest = std::min(earliest, deadline);
+            } else if (const claimed late = claim_entry(each.waiters, *one)) {
+                result_at(late) = io_wake::timed_out;
+                woken.add(late);
+            }
+        }
+    }
+    limit_timer_->is_armed = false;
+    if (earliest != never && !SENNIT_MUTANT("a timer is armed for the limits that are left"))
+        arm_limit(earliest);
 }
 
 bool io_record::prepare_entry(io_direction of, std::error_code& error) {
@@ -260,13 +327,13 @@ bool io_record::enter(io_direction of, std::uint32_t seen, std::int64_t& waits_s
                       wait_entry& entry) noexcept {
     std::lock_guard guard(lock_);
     if (!is_open() && !SENNIT_MUTANT("a select is told of a closed descriptor"))
-        *static_cast<io_wake*>(entry.data) = io_wake::closed;
+        static_cast<event_wait*>(entry.data)->result = io_wake::closed;
     const bool moved = side(of).tick.load_rlx() != seen && // Written under the lock.
                        !SENNIT_MUTANT("tick is compared before a select waits");
     // A direction that is no longer armed: the runtime of its poller has ended.
     if (!is_open() || moved || (armed_ & bit_of(of)) == 0) return false;
     if (!may_wait(waits_since)) {
-        *static_cast<io_wake*>(entry.data) = io_wake::canceled;
+        static_cast<event_wait*>(entry.data)->result = io_wake::canceled;
         return false;
     }
     enqueue(side(of).waiters, entry);
@@ -306,8 +373,7 @@ void io_record::pass_on(io_direction of) noexcept {
     std::lock_guard guard(lock_);
     const claimed one = claim_first(side(of).waiters);
     if (!one) return;
-    *static_cast<io_wake*>(one.entry->data) =
-        side(of).waiters.empty() ? io_wake::ready : io_wake::ready_and_more;
+    result_at(one) = side(of).waiters.empty() ? io_wake::ready : io_wake::ready_and_more;
     woken.add(one);
 }
 
@@ -325,7 +391,7 @@ void io_record::advance(io_direction of, bool all, wake_ups& woken) noexcept {
     while (const claimed one = claim_first(here.waiters)) { // D4
         const bool more =
             !all && !here.waiters.empty() && !SENNIT_MUTANT("an event tells of further waiters");
-        *static_cast<io_wake*>(one.entry->data) = more ? io_wake::ready_and_more : io_wake::ready;
+        result_at(one) = more ? io_wake::ready_and_more : io_wake::ready;
         woken.add(one);
         if (!all) break;
     }
@@ -351,6 +417,7 @@ void io_record::detach(const io_poller& from) noexcept {
         wake_ups woken;
         std::lock_guard guard(lock_);
         if (poller_ != &from) return;
+        disarm_limit();
         armed_ = 0; // The set ends: nothing has to leave it.
         poller_ = nullptr;
         for (one_side& each : sides_)
@@ -366,11 +433,11 @@ bool io_record::awaited(const io_poller& at) noexcept {
     return poller_ == &at && (hook_ || !sides_[0].waiters.empty() || !sides_[1].waiters.empty());
 }
 
-bool io_record::is_greedy(io_direction of) noexcept {
+std::uint32_t io_record::count_immediate(io_direction of) noexcept {
     base::atomic<std::uint32_t>& count = side(of).immediate;
     const std::uint32_t now = count.load_rlx() + 1; // Orders nothing: a count for one user.
     count.store_rlx(now);                           // Orders nothing.
-    return now % calls_to_a_turn == 0;
+    return now;
 }
 
 namespace {
@@ -385,6 +452,7 @@ void io_record::adopt_after_fork() noexcept {
     if (fork_generation_.load_rlx() == sys::fork_generation()) return; // Under the lock.
     std::construct_at(&lock_);
     for (one_side& each : sides_) std::construct_at(&each.waiters);
+    if (limit_timer_) std::construct_at(limit_timer_, *this); // The timers are the parent's.
     armed_ = 0;
     poller_ = nullptr;
     hook_ = nullptr;

@@ -9,8 +9,11 @@
 #include "ground/descriptors.hpp"
 #include "io/runtime/io_call.hpp"
 #include "io/runtime/io_poller.hpp"
+#include "sennit/detail/core/now.hpp"
 #include "sennit/with_timeout.hpp"
 #include "threads.hpp"
+
+#include <optional>
 
 namespace {
 
@@ -220,6 +223,74 @@ SIM_SCENARIO_WITHIN(io, time_limit_races_event, .preemptions = 2, .stale_reads =
     const bool late = work.result.error == std::errc::timed_out;
     sim::check(late != (work.result.count == 1), "the read has one result");
     sim::check(one.source().take() == late, "a read that was late takes no unit");
+}
+
+// The event of the first read leaves the timer armed. The second read waits later, and no event
+// comes: the timer finds a later deadline, and comes again.
+SIM_SCENARIO_WITHIN(io, limit_begins_anew_while_timer_is_armed, .preemptions = 2,
+                    .stale_reads = 0) {
+    constexpr std::int64_t limit_ns = 1'000'000;
+    stream one;
+    engine first(1);
+    one.record().set_limit_ns(limit_ns);
+    reader before(one);
+    start_calmly(first, before);
+    sim::calmly([&] {
+        one.source().put();
+        before.done.wait();
+    });
+    sim::check(before.result.count == 1, "the first read has its unit");
+    const std::int64_t start = now_ns();
+    reader work(one);
+    schedule(work, first->core());
+    work.done.wait();
+    sim::check(work.result.error == std::errc::timed_out, "the second read has timed out");
+    sim::check(now_ns() >= start + limit_ns, "and not early");
+}
+
+// Two reads wait, and the limit of the second one is shorter.
+SIM_SCENARIO_WITHIN(io, shorter_limit_ends_its_wait_first, .preemptions = 2, .stale_reads = 0) {
+    stream one;
+    engine first(1);
+    reader patient(one), hasty(one);
+    one.record().set_limit_ns(8'000'000'000);
+    start_calmly(first, patient);
+    one.record().set_limit_ns(1'000'000);
+    const std::int64_t start = now_ns();
+    schedule(hasty, first->core());
+    hasty.done.wait();
+    sim::check(hasty.result.error == std::errc::timed_out, "the hasty read has timed out");
+    sim::check(now_ns() < start + 8'000'000'000, "by its own limit");
+    patient.done.wait();
+    sim::check(patient.result.error == std::errc::timed_out, "the patient read has timed out");
+    sim::check(now_ns() >= start + 8'000'000'000 - 1'000'000'000, "by its own limit");
+}
+
+// The timer expires while the stream is closed, and the next stream has the same record.
+SIM_SCENARIO_WITHIN(io, limit_of_closed_stream_leaves_next_one_alone, .preemptions = 2,
+                    .stale_reads = 0) {
+    engine first(1);
+    std::optional<stream> one(std::in_place);
+    one->record().set_limit_ns(1'000'000);
+    std::optional<reader> work(std::in_place, *one);
+    start_calmly(first, *work);
+    sim::thread outside([&] {
+        sim::sleep_with_the_next();
+        one->record().close();
+    });
+    work->done.wait();
+    outside.join();
+    sim::check(static_cast<bool>(work->result.error), "the read has ended with an error");
+    work.reset();
+    one.reset();
+    stream next;
+    next.record().set_limit_ns(1'000'000);
+    const std::int64_t start = now_ns();
+    reader later(next);
+    schedule(later, first->core());
+    later.done.wait();
+    sim::check(later.result.error == std::errc::timed_out, "the next read has timed out");
+    sim::check(now_ns() >= start + 1'000'000, "and not early");
 }
 
 // ---- the worker that waits for events

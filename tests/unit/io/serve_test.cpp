@@ -118,6 +118,33 @@ TEST_P(servers, drain_cancels_the_handlers_that_are_left) {
     });
 }
 
+// The limit is the handler's own. The server serves the next connection.
+TEST_P(servers, time_limit_of_a_handler_ends_its_connection_only) {
+    runtime.run([] {
+        io::tcp_listener door = any_port();
+        std::atomic<int> ended{0};
+        sennit::nursery all;
+        all.start([&] {
+            io::serve(door,
+                      {.on_error =
+                           [&](const io::error& why) {
+                               EXPECT_EQ(why.code(), std::errc::timed_out);
+                               EXPECT_STREQ(why.operation(), "with_timeout");
+                               ++ended;
+                           }},
+                      [](io::tcp_stream& peer) { sennit::with_timeout(1ms, [&] { echo(peer); }); });
+        });
+        for (int i = 1; i <= 2; ++i) {
+            io::tcp_stream silent = io::tcp_stream::connect(door.local());
+            EXPECT_EQ(read_rest(silent), "");
+        }
+        EXPECT_TRUE(door.is_open());
+        door.close();
+        all.join();
+        EXPECT_EQ(ended, 2);
+    });
+}
+
 TEST_P(servers, other_exception_of_a_handler_ends_the_server) {
     runtime.run([] {
         io::tcp_listener door = any_port();

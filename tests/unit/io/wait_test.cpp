@@ -5,12 +5,17 @@
 
 #include "../../support/child_process.hpp"
 
+#include "core/diagnostics/deadlock_detector.hpp"
+#include "core/policy/tuning.hpp"
+
 #include <sennit/channel.hpp>
 #include <sennit/detail/base/sanitizers.hpp>
+#include <sennit/fiber.hpp>
 #include <sennit/runtime_options.hpp>
 #include <sennit/semaphore.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -50,6 +55,142 @@ TEST_P(io_waits, limit_of_stream_ends_each_wait) {
     });
 }
 
+// Returns when the runtime's dump names all of `reasons`: its fibers wait for them.
+void await_waits(sennit::runtime& in, std::initializer_list<const char*> reasons) {
+    const auto all_wait = [&] {
+        std::ostringstream dump;
+        in.dump(dump);
+        const std::string text = dump.str();
+        return std::all_of(reasons.begin(), reasons.end(),
+                           [&](const char* each) { return text.find(each) != std::string::npos; });
+    };
+    while (!all_wait()) sennit::this_fiber::yield();
+}
+
+// Calls `read`, and checks that it timed out, and no earlier than `limit` after its begin.
+template <class F>
+void expect_timeout_after(std::chrono::nanoseconds limit, F&& read) {
+    const auto start = std::chrono::steady_clock::now();
+    std::error_code failed;
+    EXPECT_EQ(read(failed), 0u);
+    EXPECT_EQ(failed, std::errc::timed_out);
+    EXPECT_GE(std::chrono::steady_clock::now() - start, limit);
+}
+
+// The timer of the earlier waits is armed when the last one begins.
+TEST_P(io_waits, limit_begins_anew_with_each_wait) {
+    runtime.run([] {
+        auto [a, b] = io::socket_pair();
+        b.timeout(20ms);
+        sennit::fiber echo([&b = b] {
+            for (int i = 0; i < 50; ++i) b.write(read_text(b, 1));
+            expect_timeout_after(20ms,
+                                 [&](auto& failed) { return b.read_some(scratch(), failed); });
+        });
+        for (int i = 0; i < 50; ++i) {
+            a.write("x");
+            EXPECT_EQ(read_text(a, 1), "x");
+        }
+        echo.join();
+    });
+}
+
+// Several readers of one stream, with a limit of each own, and a writer of the other direction.
+TEST_P(io_waits, each_wait_has_the_limit_of_its_beginning) {
+    runtime.run([this] {
+        auto [a, b] = io::socket_pair();
+        b.send_buffer(4096);
+        std::atomic<int> ended{0};
+        sennit::nursery waiters;
+        b.timeout(1h);
+        std::error_code of_patient;
+        waiters.start([&b = b, &of_patient] { (void)b.read_some(scratch(), of_patient); });
+        await_waits(runtime, {"data on a socket"});
+        b.timeout(3ms);
+        const auto begun = std::chrono::steady_clock::now();
+        waiters.start([&b = b, &ended] {
+            expect_timeout_after(3ms, [&](auto& failed) { return b.read_some(scratch(), failed); });
+            ++ended;
+        });
+        waiters.start([&b = b, &ended] {
+            const std::string large(1'000'000, 'x');
+            std::error_code failed;
+            (void)b.write(io::bytes_of(large), failed);
+            EXPECT_EQ(failed, std::errc::timed_out);
+            ++ended;
+        });
+        while (ended != 2) sennit::this_fiber::yield();
+        EXPECT_GE(std::chrono::steady_clock::now() - begun, 3ms);
+        EXPECT_FALSE(of_patient);
+        a.write("x");
+        waiters.join();
+        EXPECT_FALSE(of_patient);
+    });
+}
+
+// A connection whose requests are always there, and take long, among which another one has one
+// request: 31 reads in a row would be no reason for a yield by their number.
+constexpr int requests_in_a_row = 31;
+void compute_for_a_turn() {
+    const auto end = std::chrono::steady_clock::now() + 2 * sennit::sched::tuning::io_turn_ns * 1ns;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+}
+
+TEST(io_turns, long_requests_of_one_client_let_another_client_through) {
+    sennit::runtime one({.workers = 1});
+    one.run([] {
+        auto [client, server] = io::socket_pair();
+        auto [other_client, other_server] = io::socket_pair();
+        bool served = false;
+        sennit::fiber other([&served, &from = other_server] {
+            (void)read_text(from, 1);
+            served = true;
+        });
+        sennit::this_fiber::yield(); // It waits.
+        client.write(std::string(requests_in_a_row, 'x'));
+        other_client.write("x");
+        int before = 0;
+        for (int i = 0; i < requests_in_a_row; ++i) {
+            (void)read_text(server, 1);
+            compute_for_a_turn();
+            before += !served;
+        }
+        EXPECT_LE(before, 4);
+        other.join();
+    });
+}
+
+TEST(io_limits, limit_of_a_thread_and_of_a_task_end_their_waits) {
+    auto [a, b] = io::socket_pair();
+    b.timeout(2ms);
+    for (int i = 0; i < 3; ++i)
+        expect_timeout_after(2ms, [&](auto& failed) { return b.read_some(scratch(), failed); });
+    scratch space;
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROW((void)sennit::block_on(b.async_read_some(space)), io::error);
+    EXPECT_GE(std::chrono::steady_clock::now() - start, 2ms);
+}
+
+// The runtime whose timers know the limit ends first.
+TEST(io_limits, limit_outlives_the_runtime_of_its_timer) {
+    auto [a, b] = io::socket_pair();
+    b.timeout(1h);
+    {
+        sennit::runtime first({.workers = 1});
+        first.run([&a = a, &b = b] {
+            sennit::fiber late([&a] { a.write("x"); });
+            EXPECT_EQ(read_text(b, 1), "x");
+            late.join();
+        });
+    }
+    b.timeout(1ms);
+    sennit::runtime second({.workers = 1});
+    second.run([&b = b] {
+        expect_timeout_after(1ms, [&](auto& failed) { return b.read_some(scratch(), failed); });
+    });
+}
+
 TEST_P(io_waits, with_timeout_loses_no_byte) {
     runtime.run([] {
         auto [a, b] = io::socket_pair();
@@ -81,18 +222,6 @@ TEST_P(io_waits, cancelled_readers_take_no_byte) {
     });
 }
 
-// Returns when the runtime's dump names all of `reasons`: its fibers wait for them.
-void await_waits(sennit::runtime& in, std::initializer_list<const char*> reasons) {
-    const auto all_wait = [&] {
-        std::ostringstream dump;
-        in.dump(dump);
-        const std::string text = dump.str();
-        return std::all_of(reasons.begin(), reasons.end(),
-                           [&](const char* each) { return text.find(each) != std::string::npos; });
-    };
-    while (!all_wait()) sennit::this_fiber::yield();
-}
-
 TEST_P(io_waits, close_ends_waits_with_an_error) {
     runtime.run([this] {
         auto [a, b] = io::socket_pair();
@@ -110,6 +239,38 @@ TEST_P(io_waits, close_ends_waits_with_an_error) {
         (void)a.read_some(scratch(), reading);
         EXPECT_EQ(reading, std::errc::bad_file_descriptor);
         EXPECT_EQ(a.native_handle(), -1);
+    });
+}
+
+// The first step of each call has transferred its part. The close may meet a call while it waits,
+// or between two steps: the error is the same. Calls that begin later have another one.
+TEST_P(io_waits, close_ends_calls_of_several_steps_with_one_error) {
+    runtime.run([] {
+        for (int i = 0; i < 200; ++i) {
+            auto [a, b] = io::socket_pair();
+            a.send_buffer(4096);
+            const std::string large(300'000, 'x');
+            std::error_code writing, later;
+            const bool in_parts = i % 2 != 0;
+            sennit::nursery both;
+            both.start([&, &a = a] {
+                const std::array<io::const_bytes, 2> list{io::bytes_of(large), io::bytes_of(large)};
+                if (in_parts)
+                    (void)a.write_parts(list, writing);
+                else
+                    (void)a.write(io::bytes_of(large), writing);
+            });
+            both.start([&, &a = a, &b = b] {
+                std::array<std::byte, 1000> some{};
+                (void)b.read_some(some); // The write is under way.
+                for (int k = 0; k < i % 40; ++k) (void)b.read_some(some);
+                a.close();
+            });
+            both.join();
+            EXPECT_EQ(writing, std::errc::operation_canceled);
+            (void)a.write(io::bytes_of(large), later);
+            EXPECT_EQ(later, std::errc::bad_file_descriptor);
+        }
     });
 }
 
@@ -349,6 +510,37 @@ TEST(io_and_deadlocks, deadlock_beside_idle_stream_is_reported) {
                   return 0;
               }),
               70);
+}
+
+// A look would come after each park. The worker parks in each round, and never looks.
+TEST(io_and_deadlocks, worker_at_rest_beside_waiting_stream_never_looks) {
+    EXPECT_EQ(status_of_child_in_time([] {
+                  static std::atomic<int> looks{0};
+                  auto [a, b] = io::socket_pair();
+                  const int own = a.release(); // This thread blocks outside the library.
+                  sennit::runtime one({.workers = 1, .search_time = 0ns});
+                  sennit::fiber echo({.runtime = &one}, [&b = b] {
+                      std::array<std::byte, 1> byte{};
+                      while (b.read_some(byte) == 1) b.write(byte);
+                  });
+                  const auto exchange = [own] {
+                      char byte = 'x';
+                      pollfd answer{own, POLLIN, 0};
+                      return ::write(own, &byte, 1) == 1 && ::poll(&answer, 1, -1) == 1 &&
+                             ::read(own, &byte, 1) == 1;
+                  };
+                  EXPECT_TRUE(exchange()); // From here on a strand waits whenever the worker parks.
+                  sennit::sched::deadlock_detector::set_test_interval(1,
+                                                                      []() noexcept { ++looks; });
+                  const auto before = one.metrics().parks;
+                  while (one.metrics().parks < before + 20)
+                      if (!exchange()) return 1;
+                  EXPECT_EQ(looks.load(), 0);
+                  ::close(own);
+                  echo.join();
+                  return 0;
+              }),
+              0);
 }
 
 TEST(io_and_fork, child_uses_inherited_stream_with_its_own_runtime) {

@@ -2,6 +2,7 @@
 // Tests the deadlock detector. Each test runs in its own process, because a report covers the whole
 // process.
 #include "core/diagnostics/deadlock_detector.hpp"
+#include "sennit/detail/core/verbs.hpp"
 #include "sys/kernel_threads.hpp"
 
 #include <sennit/sennit.hpp>
@@ -229,6 +230,27 @@ TEST_F(deadlock_death_test, environment_disables_detector) {
     EXPECT_EXIT((::setenv("SENNIT_DEADLOCK", "off", 1),
                  with_somebody_awake([](sennit::runtime& runtime) { runtime.run(wait_for_ever); })),
                 testing::ExitedWithCode(nothing_was_reported), "^$");
+}
+
+TEST(deadlock_detector, report_that_is_off_and_armed_timer_spare_workers_their_looks) {
+    using detector = sennit::sched::deadlock_detector;
+    const auto excluded = [] { return detector::excluded_by(*sennit::sched::current_runtime()); };
+    sennit::runtime off({.workers = 1, .watch_deadlocks = false});
+    EXPECT_TRUE(off.run(excluded));
+    sennit::runtime on({.workers = 1});
+    on.run([&] {
+        EXPECT_FALSE(excluded());
+        sennit::nursery sleepers;
+        sleepers.start([] { sennit::this_fiber::sleep_for(1h); });
+        sennit::this_fiber::yield();
+        EXPECT_TRUE(excluded());
+        sleepers.cancel();
+        try {
+            sleepers.join();
+        } catch (const sennit::cancelled&) {
+        }
+        EXPECT_FALSE(excluded());
+    });
 }
 
 TEST_F(deadlock_death_test, callback_receives_report_and_ends_deadlock) {

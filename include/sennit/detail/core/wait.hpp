@@ -99,6 +99,8 @@ inline claimed claim_sole(wait_list& list) noexcept {
 }
 // the slow path of claim_first
 claimed claim_contended(wait_list& list, std::size_t most) noexcept;
+// Removes `entry` from `list`, in which it is, and claims it. Null: its wait has ended otherwise.
+claimed claim_entry(wait_list& list, wait_entry& entry) noexcept;
 // Looks at up to `most` entries, and removes those whose wait has ended otherwise.
 inline claimed claim_first(wait_list& list, std::size_t most = SIZE_MAX) noexcept {
     const wait_entry* entry = list.front();
