@@ -14,6 +14,7 @@
 #include "sennit/detail/core/coroutine_stack.hpp"
 #include "sennit/detail/sys/cpu_relax.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
+#include "sennit/detail/sys/ticks.hpp"
 #include "sennit/detail/sys/worker_tls.hpp"
 #include "sys/check.hpp"
 #include "sys/clock.hpp"
@@ -142,6 +143,9 @@ std::int64_t now_ns() noexcept {
 }
 std::int64_t coarse_now_ns() noexcept {
     return 0; // only reports ask
+}
+std::uint64_t ticks() noexcept {
+    return static_cast<std::uint64_t>(world::the().now());
 }
 
 void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {

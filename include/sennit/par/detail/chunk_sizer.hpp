@@ -11,7 +11,7 @@
 // upper bound in any case. Each running range has one instance, which is not shared.
 #pragma once
 
-#include "sennit/detail/core/ticks.hpp"
+#include "sennit/detail/core/now.hpp"
 #include "sennit/par/with.hpp"
 
 #include <algorithm>

@@ -4,11 +4,9 @@
 // chunk: never for a time limit.
 #pragma once
 
-#include "sennit/detail/core/now.hpp"
-
 #include <cstdint>
 
-namespace sennit::sched {
+namespace sennit::sys {
 
 // On x86-64 the rate of the counter is not known to a program. Processors have 1 to 5 GHz, so a
 // duration in ticks is right within a factor of 2.5. A thread that the system moves to another
@@ -32,12 +30,10 @@ inline std::uint64_t ticks_per_us() noexcept {
     return hertz / 1'000'000;
 }
 #else
-inline std::uint64_t ticks() noexcept {
-    return static_cast<std::uint64_t>(now_ns());
-}
+std::uint64_t ticks() noexcept; // nanoseconds of the clock
 inline std::uint64_t ticks_per_us() noexcept {
     return 1'000;
 }
 #endif
 
-} // namespace sennit::sched
+} // namespace sennit::sys
