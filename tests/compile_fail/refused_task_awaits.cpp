@@ -9,6 +9,8 @@
 //
 // expect-error: sennit: a task in a nursery has no fiber attributes
 //
+// expect-error: sennit: spawn with attributes starts a task
+//
 // expect-error: sennit: async_enter takes one object
 //
 // expect-error: sennit: async_call_once calls the function with the arguments
@@ -33,6 +35,9 @@ sennit::task<> accepted(sennit::future<int> value) {
 void accepted_child() {
     sennit::nursery family;
     family.start(one);
+    family.start({.name = "task"}, one);
+    family.start({.name = "fiber"}, [] {});
+    (void)sennit::spawn({.name = "spawned"}, one);
 }
 
 #ifdef SENNIT_EXPECT_ERROR
@@ -51,5 +56,6 @@ sennit::task<wide> made = refused_result();
 void refused_child() {
     sennit::nursery family;
     family.start(sennit::fiber_attributes{}, one);
+    (void)sennit::spawn({.name = "no task"}, [] {});
 }
 #endif
