@@ -11,7 +11,11 @@
 //
 // expect-error: sennit: spawn with attributes starts a task
 //
-// expect-error: sennit: async_enter takes one object
+// expect-error: sennit: async_enter takes from 1 to 8 objects
+//
+// expect-error: sennit: async_waitfor takes clauses
+//
+// expect-error: sennit: the function of a clause is a plain function
 //
 // expect-error: sennit: async_call_once calls the function with the arguments
 #include <sennit/monitor.hpp>
@@ -50,6 +54,8 @@ sennit::task<> refused(sennit::future<int> value) {
 sennit::task<wide> refused_result();
 void refused_enter(int no_monitor, sennit::once_flag& flag) {
     sennit::async_enter(no_monitor);
+    (void)sennit::async_waitfor(no_monitor);
+    (void)sennit::async_waitfor(sennit::or_else().then(one));
     (void)sennit::async_call_once(flag, [](int) {});
 }
 sennit::task<wide> made = refused_result();

@@ -261,6 +261,37 @@ TEST_P(task_dump, blocking_call_in_task_is_shown_with_its_stack) {
     });
 }
 
+TEST_P(task_dump, task_that_waits_inside_a_monitor_holds_no_stack) {
+    runtime.run([this] {
+        struct room : sennit::monitor {
+            sennit::condition gate{*this};
+            void call() { auto in = sennit::enter<&room::call>(*this); }
+        } one, other;
+        const auto waits = [&one]() -> sennit::task<> {
+            auto in = co_await sennit::async_enter(one);
+            co_await one.gate.async_wait();
+        };
+        const auto accepts = [&other]() -> sennit::task<> {
+            auto in = co_await sennit::async_enter(other);
+            co_await sennit::async_waitfor(sennit::accept<&room::call>(other));
+        };
+        sennit::future<void> first = sennit::spawn(waits), second = sennit::spawn(accepts);
+        for (const char* what : {"condition at ", "waitfor"}) {
+            const std::string text =
+                when_shown(runtime, 1, std::string("^task [0-9]+ \\[blocked in ") + what)[0];
+            EXPECT_EQ(text.find("stack "), std::string::npos) << text;
+            EXPECT_GE(functions_in(text), 2) << text;
+        }
+        {
+            auto in = sennit::enter(one);
+            one.gate.signal();
+        }
+        other.call();
+        first.get();
+        second.get();
+    });
+}
+
 TEST_P(task_dump, task_of_block_on_is_shown_beside_its_fiber) {
     runtime.run([this] {
         sennit::channel<int> numbers(1);
