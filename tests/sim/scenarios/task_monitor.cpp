@@ -115,8 +115,8 @@ SIM_SCENARIO_WITHIN(task, signal_meets_task_that_leaves_its_monitor, .preemption
 }
 
 // The signal, the limit and the end of the task's sleep compete; a late task comes back inside.
-SIM_SCENARIO_WITHIN(task, signal_races_limit_of_task_inside_monitor, .preemptions = 1,
-                    .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(task, signal_races_limit_of_task_inside_monitor, .preemptions = 2,
+                    .stale_reads = 1) {
     engine one(1);
     part shared;
     sennit::future<bool> ended;
@@ -128,7 +128,7 @@ SIM_SCENARIO_WITHIN(task, signal_races_limit_of_task_inside_monitor, .preemption
 
 // The call finds the accepting task before it sleeps, or asleep. The event makes the
 // call come while the task is inside.
-SIM_SCENARIO_WITHIN(task, call_meets_task_that_accepts, .preemptions = 2, .stale_reads = 0) {
+SIM_SCENARIO_WITHIN(task, call_meets_task_that_accepts, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     part shared;
     sennit::event inside;
