@@ -21,6 +21,7 @@
 #include "sennit/detail/core/task_forward.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/future.hpp"
+#include "sennit/task_attributes.hpp"
 
 #include <functional>
 #include <tuple>
@@ -79,7 +80,8 @@ template <class F, class... A>
 
 // Does the same work as async under a shorter name.
 template <class F, class... A>
-    requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> &&
+    requires detail::no_task_attributes<F> &&
+             std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...> &&
              (!detail::returns_task<std::decay_t<F>, std::decay_t<A>...>)
 [[gnu::always_inline]] inline auto spawn(F&& function, A&&... arguments) {
     return detail::async_from(sched::here(), launch::enqueue, std::forward<F>(function),
@@ -96,6 +98,7 @@ base::refused_call async(F&&, A&&...) {
     return {};
 }
 template <class F, class... A>
+    requires detail::no_task_attributes<F>
 base::refused_call spawn(F&&, A&&...) {
     static_assert(base::refused<F>,
                   "sennit: spawn calls the function with copies of the arguments, and the function "

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "sennit/detail/base/coroutine_templates.hpp"
+#include "sennit/detail/core/here.hpp"
 #include "sennit/task/group.hpp"
 #include "sennit/task/task.hpp"
 
@@ -58,8 +59,9 @@ bool is_cancelled(const std::exception_ptr& error) noexcept;
 template <class T>
 class all_child final : public group_child<T, all_child<T>> {
 public:
-    all_child(task_group& group, first_error& error, sched::runtime_core& where) noexcept
-        : group_child<T, all_child>(group, where), error_(error) {}
+    all_child(task_group& group, first_error& error, sched::runtime_core& where,
+              const void* made_at) noexcept
+        : group_child<T, all_child>(group, where, made_at), error_(error) {}
     void child_ended() noexcept {
         if (this->result.failed() && !is_cancelled(this->result.error()))
             error_.store(this->group_, this->result.error());
@@ -69,43 +71,55 @@ private:
     first_error& error_;
 };
 
-} // namespace detail
-
-// Runs all tasks; returns their values as a tuple.
+// `made_at`: the code that called async_all, for reports.
 template <class... T>
-    requires(sizeof...(T) > 0)
-task<std::tuple<detail::child_value<T>...>> async_all(task<T>... tasks) {
-    detail::task_group group;
-    detail::first_error error;
+task<std::tuple<child_value<T>...>> run_all(const void* made_at, task<T>... tasks) {
+    task_group group;
+    first_error error;
     sched::runtime_core& where = *sched::current_runtime();
-    std::tuple<std::optional<detail::all_child<T>>...> children;
+    std::tuple<std::optional<all_child<T>>...> children;
     co_await std::apply(
         [&](auto&... child) {
-            (child.emplace(group, error, where).start(std::move(tasks)), ...);
+            (child.emplace(group, error, where, made_at).start(std::move(tasks)), ...);
             return group.join();
         },
         children);
     error.rethrow();
     co_return std::apply(
-        [](auto&... child) { return std::tuple<detail::child_value<T>...>{child->value()...}; },
-        children);
+        [](auto&... child) { return std::tuple<child_value<T>...>{child->value()...}; }, children);
 }
 
-// Runs all tasks of the vector; returns their values in the same order.
 template <class T>
-task<std::vector<detail::child_value<T>>> async_all(std::vector<task<T>> tasks) {
-    detail::task_group group;
-    detail::first_error error;
+task<std::vector<child_value<T>>> run_all(const void* made_at, std::vector<task<T>> tasks) {
+    task_group group;
+    first_error error;
     sched::runtime_core& where = *sched::current_runtime();
-    std::deque<detail::all_child<T>> children; // Strands do not move.
-    for (std::size_t i = 0; i < tasks.size(); ++i) children.emplace_back(group, error, where);
+    std::deque<all_child<T>> children; // Strands do not move.
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+        children.emplace_back(group, error, where, made_at);
     for (std::size_t i = 0; i < tasks.size(); ++i) children[i].start(std::move(tasks[i]));
     co_await group.join();
     error.rethrow();
-    std::vector<detail::child_value<T>> values;
+    std::vector<child_value<T>> values;
     values.reserve(children.size());
-    for (detail::all_child<T>& child : children) values.push_back(child.value());
+    for (all_child<T>& child : children) values.push_back(child.value());
     co_return values;
+}
+
+} // namespace detail
+
+// Runs all tasks; returns their values as a tuple.
+template <class... T>
+    requires(sizeof...(T) > 0)
+[[gnu::always_inline]] inline task<std::tuple<detail::child_value<T>...>>
+async_all(task<T>... tasks) {
+    return detail::run_all(sched::here(), std::move(tasks)...);
+}
+// Runs all tasks of the vector; returns their values in the same order.
+template <class T>
+[[gnu::always_inline]] inline task<std::vector<detail::child_value<T>>>
+async_all(std::vector<task<T>> tasks) {
+    return detail::run_all(sched::here(), std::move(tasks));
 }
 
 } // namespace sennit

@@ -17,6 +17,7 @@
 
 #include "sennit/async_all.hpp"
 #include "sennit/detail/base/coroutine_templates.hpp"
+#include "sennit/detail/core/here.hpp"
 #include "sennit/exception_list.hpp"
 #include "sennit/task/group.hpp"
 
@@ -68,8 +69,8 @@ template <class T>
 class race_child final : public group_child<T, race_child<T>> {
 public:
     race_child(task_group& group, race_outcome& outcome, std::size_t index,
-               sched::runtime_core& where) noexcept
-        : group_child<T, race_child>(group, where), outcome_(outcome), index_(index) {}
+               sched::runtime_core& where, const void* made_at) noexcept
+        : group_child<T, race_child>(group, where, made_at), outcome_(outcome), index_(index) {}
     void child_ended() noexcept {
         const bool failed = this->result.failed();
         outcome_.child_ended(this->group_, index_, failed,
@@ -92,8 +93,10 @@ Variant winner_value(std::size_t index, Children& children) {
     return Variant(std::in_place_index<I>, std::get<I>(children)->value());
 }
 
+// `made_at`: the code that called async_any or async_first_success, for reports.
 template <class... T>
-task<std::variant<child_value<T>...>> race_tasks(win_by rule, task<T>... tasks) {
+task<std::variant<child_value<T>...>> race_tasks(const void* made_at, win_by rule,
+                                                 task<T>... tasks) {
     task_group group;
     race_outcome outcome(rule);
     sched::runtime_core& where = *sched::current_runtime();
@@ -102,7 +105,7 @@ task<std::variant<child_value<T>...>> race_tasks(win_by rule, task<T>... tasks) 
         [&](auto&... child) {
             std::size_t i = 0;
             // All are constructed first: a child that has ended may decide the race.
-            (child.emplace(group, outcome, i++, where), ...);
+            (child.emplace(group, outcome, i++, where, made_at), ...);
             (child->start(std::move(tasks)), ...);
             return group.join();
         },
@@ -117,7 +120,7 @@ task<std::variant<child_value<T>...>> race_tasks(win_by rule, task<T>... tasks) 
 }
 
 template <class T>
-task<async_any_result<T>> race_tasks(win_by rule, std::vector<task<T>> tasks) {
+task<async_any_result<T>> race_tasks(const void* made_at, win_by rule, std::vector<task<T>> tasks) {
     if (tasks.empty())
         throw std::invalid_argument("sennit: [SNT-242] async_any: the vector has no tasks, so none "
                                     "can win; pass one task or more");
@@ -125,7 +128,8 @@ task<async_any_result<T>> race_tasks(win_by rule, std::vector<task<T>> tasks) {
     race_outcome outcome(rule);
     sched::runtime_core& where = *sched::current_runtime();
     std::deque<race_child<T>> children; // Strands do not move.
-    for (std::size_t i = 0; i < tasks.size(); ++i) children.emplace_back(group, outcome, i, where);
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+        children.emplace_back(group, outcome, i, where, made_at);
     for (std::size_t i = 0; i < tasks.size(); ++i) children[i].start(std::move(tasks[i]));
     co_await group.join();
     if (outcome.winner() == race_outcome::no_winner) {
@@ -141,22 +145,22 @@ task<async_any_result<T>> race_tasks(win_by rule, std::vector<task<T>> tasks) {
 // Returns the result of the first task that ends.
 template <class... T>
     requires(sizeof...(T) > 0)
-auto async_any(task<T>... tasks) {
-    return detail::race_tasks(detail::win_by::end, std::move(tasks)...);
+[[gnu::always_inline]] inline auto async_any(task<T>... tasks) {
+    return detail::race_tasks(sched::here(), detail::win_by::end, std::move(tasks)...);
 }
 template <class T>
-auto async_any(std::vector<task<T>> tasks) {
-    return detail::race_tasks(detail::win_by::end, std::move(tasks));
+[[gnu::always_inline]] inline auto async_any(std::vector<task<T>> tasks) {
+    return detail::race_tasks(sched::here(), detail::win_by::end, std::move(tasks));
 }
 // Returns the value of the first task that ends without an exception.
 template <class... T>
     requires(sizeof...(T) > 0)
-auto async_first_success(task<T>... tasks) {
-    return detail::race_tasks(detail::win_by::success, std::move(tasks)...);
+[[gnu::always_inline]] inline auto async_first_success(task<T>... tasks) {
+    return detail::race_tasks(sched::here(), detail::win_by::success, std::move(tasks)...);
 }
 template <class T>
-auto async_first_success(std::vector<task<T>> tasks) {
-    return detail::race_tasks(detail::win_by::success, std::move(tasks));
+[[gnu::always_inline]] inline auto async_first_success(std::vector<task<T>> tasks) {
+    return detail::race_tasks(sched::here(), detail::win_by::success, std::move(tasks));
 }
 
 } // namespace sennit

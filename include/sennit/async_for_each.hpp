@@ -21,6 +21,7 @@
 #include "sennit/async_all.hpp"
 #include "sennit/channel.hpp"
 #include "sennit/detail/base/coroutine_templates.hpp"
+#include "sennit/detail/core/here.hpp"
 #include "sennit/mutex.hpp"
 #include "sennit/task/task.hpp"
 
@@ -100,12 +101,30 @@ task<void> serve_channel(channel<T>& from, F& function) {
 }
 
 // Runs `count` tasks that `make()` returns, and waits for all. Throws the first exception.
+// `made_at`: the code that called async_for_each, for reports.
 template <class Make>
-task<void> serve_with(std::size_t count, Make make) {
+task<void> serve_with(const void* made_at, std::size_t count, Make make) {
     if (count == 0) refuse_zero_tasks();
     std::vector<task<void>> tasks;
     for (std::size_t i = 0; i < count; ++i) tasks.push_back(make());
-    co_await async_all(std::move(tasks));
+    co_await run_all(made_at, std::move(tasks));
+}
+
+template <class Range, class F>
+task<void> for_each_element(const void* made_at, Range& range, std::size_t most, F function) {
+    element_source<Range> source(range);
+    std::size_t count = most;
+    if constexpr (std::ranges::sized_range<Range>)
+        if (most != 0)
+            count = std::max<std::size_t>(
+                1, std::min(most, static_cast<std::size_t>(std::ranges::size(range))));
+    co_await serve_with(made_at, count,
+                        [&source, &function] { return serve_range<Range>(source, function); });
+}
+template <class T, class F>
+task<void> for_each_received(const void* made_at, channel<T>& from, std::size_t most, F function) {
+    co_await serve_with(made_at, most,
+                        [&from, &function] { return serve_channel(from, function); });
 }
 
 } // namespace detail
@@ -113,24 +132,18 @@ task<void> serve_with(std::size_t count, Make make) {
 // Awaits `function(element)` for each element, at most `most` at a time.
 template <std::ranges::input_range Range, class F>
     requires detail::returns_task<F&, std::ranges::range_reference_t<Range>>
-task<void> async_for_each(Range& range, std::size_t most, F function) {
-    detail::element_source<Range> source(range);
-    std::size_t count = most;
-    if constexpr (std::ranges::sized_range<Range>)
-        if (most != 0)
-            count = std::max<std::size_t>(
-                1, std::min(most, static_cast<std::size_t>(std::ranges::size(range))));
-    co_await detail::serve_with(
-        count, [&source, &function] { return detail::serve_range<Range>(source, function); });
+[[gnu::always_inline]] inline task<void> async_for_each(Range& range, std::size_t most,
+                                                        F function) {
+    return detail::for_each_element(sched::here(), range, most, std::move(function));
 }
 
 // Awaits `function(value)` for each value of the channel until it is closed and drained, at most
 // `most` at a time.
 template <class T, class F>
     requires detail::returns_task<F&, T>
-task<void> async_for_each(channel<T>& from, std::size_t most, F function) {
-    co_await detail::serve_with(
-        most, [&from, &function] { return detail::serve_channel(from, function); });
+[[gnu::always_inline]] inline task<void> async_for_each(channel<T>& from, std::size_t most,
+                                                        F function) {
+    return detail::for_each_received(sched::here(), from, most, std::move(function));
 }
 
 } // namespace sennit

@@ -123,7 +123,12 @@ public:
     explicit next_awaiter(std::coroutine_handle<promise> of) noexcept : of_(of) {}
 
     bool await_ready() const noexcept { return !of_ || of_.done(); }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+        static_assert(sched::runs_on_strand<Promise>,
+                      "sennit: a coroutine of another library cannot await an async_generator, "
+                      "because a worker of Sennit would resume that coroutine; await the values in "
+                      "a task, and hand them over by a channel");
         promise& its = of_.promise();
         if (its.running) refuse_second_next();
         its.running = true;

@@ -27,7 +27,8 @@
 // calls of these members run before the caller continues, if they enter with `enter<&T::member>`.
 // Both are points of cancellation: in a cancelled nursery or with_timeout they take their monitors
 // again and throw `cancelled`.
-// A task awaits `async_enter(a)` to enter one monitor: sennit/monitor/async_enter.hpp.
+// A task awaits `async_enter(a, b, …)` to enter (sennit/monitor/async_enter.hpp), and
+// `condition::async_wait` and `async_waitfor` to wait inside (sennit/monitor/async_wait.hpp).
 // Errors that end the program: waiting, signalling or accepting without being inside all the
 // monitors concerned; destroying a monitor that is in use, or a condition with waiters.
 // `enter_destructor` in a destructor waits for the users of the monitor.
@@ -86,6 +87,9 @@ private:
                     : 0u;
         }
     }
+    // The monitors, in order, have been entered.
+    inside(const std::array<monitor*, N>& sorted, std::uintptr_t me, unsigned fresh) noexcept
+        : me_(me), all_(sorted), fresh_(fresh) {}
     struct adopting {};
     static bool try_enter(monitor& one, std::uintptr_t me) noexcept { return one.enter_elided(me); }
     inside(monitor& entered, std::uintptr_t me, bool fresh) noexcept
@@ -128,15 +132,19 @@ private:
         if (!done) [[unlikely]]
             detail::monitor_ops::leave_from(all_.data(), last + 1, fresh, me_);
     }
+    void sort() noexcept { sort(all_); }
     // N is small, so the function exchanges each pair that may be out of order.
-    void sort() noexcept {
+    static void sort(std::array<monitor*, N>& all) noexcept {
         for (std::size_t i = 1; i < N; ++i)
             for (std::size_t k = i; k > 0; --k) {
-                monitor *low = all_[k - 1], *high = all_[k];
+                monitor *low = all[k - 1], *high = all[k];
                 const bool swapped = std::less<>()(high, low);
-                all_[k - 1] = swapped ? high : low;
-                all_[k] = swapped ? low : high;
+                all[k - 1] = swapped ? high : low;
+                all[k] = swapped ? low : high;
             }
+    }
+    static bool try_enter_next(monitor& one, std::uintptr_t me) noexcept {
+        return one.enter_now(me);
     }
 
     std::uintptr_t me_;
@@ -158,6 +166,18 @@ struct entrance {
     }
     static inside<1> entered(monitor& one, std::uintptr_t me, bool fresh) noexcept {
         return inside<1>(one, me, fresh);
+    }
+    template <std::size_t N>
+    static void sort(std::array<monitor*, N>& all) noexcept {
+        inside<N>::sort(all);
+    }
+    static bool try_enter_next(monitor& one, std::uintptr_t me) noexcept {
+        return inside<2>::try_enter_next(one, me);
+    }
+    template <std::size_t N>
+    static inside<N> entered(const std::array<monitor*, N>& sorted, std::uintptr_t me,
+                             unsigned fresh) noexcept {
+        return inside<N>(sorted, me, fresh);
     }
     static inside<1> adopted(monitor& reserved) noexcept {
         return inside<1>(reserved, inside<1>::adopting());
@@ -278,3 +298,4 @@ base::refused_call waitfor(Clauses&&...) {
 } // namespace sennit
 
 #include "sennit/monitor/async_enter.hpp" // IWYU pragma: export
+#include "sennit/monitor/async_wait.hpp"  // IWYU pragma: export

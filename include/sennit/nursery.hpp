@@ -46,6 +46,7 @@
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/exception_list.hpp"
 #include "sennit/fiber.hpp"
+#include "sennit/task_attributes.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -76,6 +77,9 @@ concept runs_in_nursery = (std::invocable<F> && !returns_task<F>) ||
 template <class F>
 concept task_in_nursery =
     is_task<std::remove_cvref_t<F>> || returns_task<F> || returns_task<F, std::stop_token>;
+
+template <class F>
+concept no_task_in_nursery = !task_in_nursery<F>;
 
 template <class F>
 class nursery_task;
@@ -112,7 +116,8 @@ public:
         start_from(sched::here(), nullptr, std::forward<F>(function));
     }
     template <class F>
-        requires detail::runs_in_nursery<std::decay_t<F>&>
+        requires detail::no_task_in_nursery<std::decay_t<F>> &&
+                 detail::runs_in_nursery<std::decay_t<F>&>
     [[gnu::always_inline]] void start(const fiber_attributes& how, F&& function) {
         start_from(sched::here(), &how, std::forward<F>(function));
     }
@@ -124,7 +129,8 @@ public:
         return start_if_free(sched::here(), nullptr, std::forward<F>(function));
     }
     template <class F>
-        requires detail::runs_in_nursery<std::decay_t<F>&>
+        requires detail::no_task_in_nursery<std::decay_t<F>> &&
+                 detail::runs_in_nursery<std::decay_t<F>&>
     [[gnu::always_inline, nodiscard]] bool try_start(const fiber_attributes& how, F&& function) {
         return start_if_free(sched::here(), &how, std::forward<F>(function));
     }
@@ -132,13 +138,23 @@ public:
     // that exists. The function is kept until the task has ended. Otherwise like the first form.
     template <class F>
         requires detail::task_in_nursery<std::decay_t<F>>
-    void start(F&& function) {
-        start_task(std::forward<F>(function));
+    [[gnu::always_inline]] void start(F&& function) {
+        start_task(sched::here(), nullptr, std::forward<F>(function));
     }
     template <class F>
         requires detail::task_in_nursery<std::decay_t<F>>
-    [[nodiscard]] bool try_start(F&& function) {
-        return start_task_if_free(std::forward<F>(function));
+    [[gnu::always_inline]] void start(const task_attributes& how, F&& function) {
+        start_task(sched::here(), &how, std::forward<F>(function));
+    }
+    template <class F>
+        requires detail::task_in_nursery<std::decay_t<F>>
+    [[gnu::always_inline, nodiscard]] bool try_start(F&& function) {
+        return start_task_if_free(sched::here(), nullptr, std::forward<F>(function));
+    }
+    template <class F>
+        requires detail::task_in_nursery<std::decay_t<F>>
+    [[gnu::always_inline, nodiscard]] bool try_start(const task_attributes& how, F&& function) {
+        return start_task_if_free(sched::here(), &how, std::forward<F>(function));
     }
     // Explains a call that the other overloads refuse.
     template <class F>
@@ -148,11 +164,19 @@ public:
                       "std::stop_token; capture other arguments in a lambda");
         return {};
     }
+    template <class Attributes, class F>
+        requires(std::same_as<Attributes, fiber_attributes> &&
+                 detail::task_in_nursery<std::decay_t<F>>)
+    base::refused_call start(const Attributes&, F&&) {
+        static_assert(base::refused<F>,
+                      "sennit: a task in a nursery has no fiber attributes; start it without them, "
+                      "or with sennit::task_attributes");
+        return {};
+    }
     template <class F>
+        requires detail::no_task_in_nursery<std::decay_t<F>>
     base::refused_call start(const fiber_attributes&, F&&) {
-        static_assert(!detail::task_in_nursery<F> || base::refused<F>,
-                      "sennit: a task in a nursery has no fiber attributes; start it without them");
-        static_assert(detail::task_in_nursery<F> || base::refused<F>,
+        static_assert(base::refused<F>,
                       "sennit: nursery::start calls the function without arguments, or with a "
                       "std::stop_token; capture other arguments in a lambda");
         return {};
@@ -165,7 +189,14 @@ public:
                       "std::stop_token; capture other arguments in a lambda");
         return {};
     }
+    template <class Attributes, class F>
+        requires(std::same_as<Attributes, fiber_attributes> &&
+                 detail::task_in_nursery<std::decay_t<F>>)
+    base::refused_call try_start(const Attributes& how, F&& function) {
+        return start(how, std::forward<F>(function));
+    }
     template <class F>
+        requires detail::no_task_in_nursery<std::decay_t<F>>
     base::refused_call try_start(const fiber_attributes& how, F&& function) {
         return start(how, std::forward<F>(function));
     }
@@ -328,11 +359,11 @@ private:
     void begin_or_queue(sched::fiber_block& fresh, error_node* reserved) noexcept;
     // For tasks, in sennit/task/nursery.hpp.
     template <class F>
-    void start_task(F&& function);
+    void start_task(const void* made_at, const task_attributes* how, F&& function);
     template <class F>
-    bool start_task_if_free(F&& function);
+    bool start_task_if_free(const void* made_at, const task_attributes* how, F&& function);
     template <class F>
-    bool start_task_as(admission as, F&& function);
+    bool start_task_as(admission as, const void* made_at, const task_attributes* how, F&& function);
     void begin_task(sched::task_strand& fresh, admission as, error_node* reserved) noexcept;
     void task_failed(std::exception_ptr error) noexcept;
     void launch_child(sched::runnable& fresh) noexcept;

@@ -57,6 +57,7 @@
 #include "sennit/single_flight.hpp"
 #include "sennit/stackful_generator.hpp"
 #include "sennit/task.hpp"
+#include "sennit/task_attributes.hpp"
 #include "sennit/this_fiber.hpp"
 #include "sennit/ticker.hpp"
 #include "sennit/version.hpp"

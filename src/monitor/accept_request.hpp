@@ -57,6 +57,15 @@ struct accept_request {
     static found find_returning(const monitor_set& all, std::size_t clause,
                                 accept_request* for_whom) noexcept;
 
+    // The monitors of all clauses that count, and the numbers of the clauses `or_else` and
+    // `timeout`, or clauses.size(). Ends the program if `me` is not inside a monitor of a clause.
+    struct plan {
+        monitor_set all;
+        std::size_t otherwise;
+        std::size_t late;
+    };
+    static plan plan_of(clause_list clauses, std::uintptr_t me) noexcept;
+
     // Returns true if a task may be waiting to return. A hint: a task that comes later meets the
     // acceptance itself, or the next acceptance.
     static bool returning_to(const monitor_set& of) noexcept {
@@ -71,6 +80,9 @@ struct accept_request {
     // acceptor that is saved, wait_for for an acceptor that then waits for that task.
     void make_way(entrant& arrival) noexcept;
     void wait_for(entrant& arrival, sched::strand& own) noexcept;
+    // Called by an acceptor that is a task. Lets a task run first that already waits. The acceptor
+    // then waits for `self`, whose count contains one for its sleep.
+    void begin_arrival(entrant& arrival) noexcept;
     // Called when the acceptor is saved. Makes arriving calls claim the acceptance, unless a
     // matching call already waits.
     void publish() noexcept;

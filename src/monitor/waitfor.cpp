@@ -92,6 +92,13 @@ void accept_request::make_way(entrant& arrival) noexcept {
     if (arrival.has_all_with(1)) self.wait_behind(arrival, own, "waitfor", nullptr);
 }
 
+void accept_request::begin_arrival(entrant& arrival) noexcept {
+    // Orders nothing: no other task knows of it yet.
+    self.missing.store_rlx(static_cast<std::uint32_t>(arrival.wanted->size()) + 1);
+    accept(arrival);
+    arrival.grant(1);
+}
+
 // Nothing is owed: the acceptor has all its monitors.
 void accept_request::resume_acceptor() noexcept {
     withdraw();
@@ -218,29 +225,44 @@ wait_for_calls(accept_request::clause_list clauses, std::uintptr_t me, sched::st
     }
 }
 
+struct examined {
+    std::size_t otherwise, late; // The numbers of these clauses, or clauses.size().
+    bool somebody_returns;
+};
+[[gnu::always_inline]] inline examined examine(accept_request::clause_list clauses,
+                                               std::uintptr_t me) noexcept {
+    examined found{clauses.size(), clauses.size(), false};
+    for (std::size_t i = 0; i < clauses.size(); ++i) {
+        const accept_clause& one = *clauses[i];
+        if (!one.enabled) continue;
+        if (one.what == accept_clause::kind::otherwise) {
+            found.otherwise = std::min(found.otherwise, i);
+        } else if (one.what == accept_clause::kind::timeout) {
+            if (found.late == clauses.size() || one.deadline_ns < clauses[found.late]->deadline_ns)
+                found.late = i;
+        } else {
+            SENNIT_CHECK(monitor_ops::owned(one.of, me),
+                         "[SNT-408] waitfor names a monitor that the caller has not entered; enter "
+                         "it first");
+            found.somebody_returns |= accept_request::returning_to(one.of);
+        }
+    }
+    return found;
+}
+
 } // namespace
+
+accept_request::plan accept_request::plan_of(clause_list clauses, std::uintptr_t me) noexcept {
+    const examined found = examine(clauses, me);
+    return {all_of(clauses), found.otherwise, found.late};
+}
 
 SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* const> clauses) {
     sched::strand* const running = sched::current_strand(); // looked up once
     // SAFETY: as self_identity.
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running));
     sched::strand& own = sched::strand_or_thread(running);
-    std::size_t otherwise = clauses.size(), late = clauses.size();
-    bool somebody_returns = false;
-    for (std::size_t i = 0; i < clauses.size(); ++i) {
-        const accept_clause& one = *clauses[i];
-        if (!one.enabled) continue;
-        if (one.what == accept_clause::kind::otherwise) {
-            otherwise = std::min(otherwise, i);
-        } else if (one.what == accept_clause::kind::timeout) {
-            if (late == clauses.size() || one.deadline_ns < clauses[late]->deadline_ns) late = i;
-        } else {
-            SENNIT_CHECK(monitor_ops::owned(one.of, me),
-                         "[SNT-408] waitfor names a monitor that the caller has not entered; enter "
-                         "it first");
-            somebody_returns |= accept_request::returning_to(one.of);
-        }
-    }
+    const auto [otherwise, late, somebody_returns] = examine(clauses, me);
     if (!somebody_returns) [[likely]] {
         if (const accept_request::found ready = accept_request::find(clauses, nullptr);
             ready.arrival) {

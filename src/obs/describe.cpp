@@ -121,13 +121,14 @@ void add_strand(std::string& text, const strand_report& one, const sched::runtim
     }
 }
 
-// Equal tasks: the same functions wait in the same way. A program may have millions.
+// Equal tasks: made at the same place, and the same functions wait in the same way. A program may
+// have millions.
 class equal_tasks {
 public:
     // Returns true if so many equal tasks were shown that this one is only counted.
     bool counts(const strand_report& one, const sched::runtime_report& all) {
         if (!one.is_task || one.state != strand_state::blocked || one.frames == 0) return false;
-        std::vector<const void*> key{one.waits_for};
+        std::vector<const void*> key{one.waits_for, one.made_at};
         const auto first = all.frames.begin() + static_cast<std::ptrdiff_t>(one.first_frame);
         key.insert(key.end(), first, first + static_cast<std::ptrdiff_t>(one.frames));
         group& its = groups_[std::move(key)];
@@ -144,8 +145,9 @@ public:
             text += ", the first for ";
             add_duration(text, now - its.oldest_ns);
             text += ", in\n";
-            for (std::size_t i = 1; i < key.size(); ++i) {
-                add(text, "    #%-2zu ", i - 1);
+            if (key[1]) text += "    made at " + sys::symbolize(key[1]) + "\n";
+            for (std::size_t i = 2; i < key.size(); ++i) {
+                add(text, "    #%-2zu ", i - 2);
                 text += sys::symbolize_function(key[i]) + "\n";
             }
         }

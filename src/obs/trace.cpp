@@ -7,12 +7,13 @@
 #include "sys/clock.hpp"
 #include "sys/kernel_threads.hpp"
 #include "sys/report.hpp"
+#include "sys/symbolize.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -30,7 +31,8 @@ struct event {
     std::int64_t when_ns;
     std::uint64_t who; // 0: no strand
     const char* what;
-    std::array<char, 24> name; // of the fiber (`runs`) or the step (`steps`)
+    std::array<char, 24> name; // of the fiber or task (`runs`), or of the step (`steps`)
+    const void* made_at;       // the code that made the fiber or task (`runs`); null: unknown
     trace_kind kind;
 };
 
@@ -67,7 +69,7 @@ recording* current = nullptr; // written before `tracing::start` publishes the r
     return own;
 }
 
-void record(trace_kind kind, strand* who, const char* what) noexcept {
+void record(trace_kind kind, strand* who, const char* what, const void* made_at) noexcept {
     buffer* to = mine();
     if (!to) return;
     // The strand is the worker's loop.
@@ -78,11 +80,14 @@ void record(trace_kind kind, strand* who, const char* what) noexcept {
     one.kind = kind;
     one.what = what;
     one.who = who ? sched::number_of(*who) : 0;
+    one.made_at = made_at;
     one.name[0] = '\0';
-    if (kind == trace_kind::runs && who && who->fiber)
-        std::strncpy(one.name.data(), static_cast<sched::fiber_block*>(who->fiber)->name(),
-                     one.name.size());
-    else if (kind == trace_kind::steps)
+    if (kind == trace_kind::runs && who && who->fiber) {
+        const auto& block = *static_cast<sched::fiber_block*>(who->fiber);
+        what = block.name();
+        one.made_at = block.made_at();
+    }
+    if (what && (kind == trace_kind::runs || kind == trace_kind::steps))
         std::snprintf(one.name.data(), one.name.size(), "%s", what);
     to->count.store_rel(number + 1); // pairs with write
 }
@@ -166,9 +171,18 @@ private:
         return now;
     }
     std::string us(std::int64_t when_ns) const { return in_us(when_ns - of_.start_ns); }
+    // The text of a code address.
+    const std::string& place(const void* address) {
+        const auto [found, fresh] = places_.try_emplace(address);
+        if (fresh) found->second = quoted(sys::symbolize(address).c_str());
+        return found->second;
+    }
     void begin(const event& one, const char* name) {
-        std::fprintf(to_, "%s{\"ph\":\"B\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\"}",
+        std::fprintf(to_, "%s{\"ph\":\"B\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"%s\"",
                      separator(), track_, us(one.when_ns).c_str(), name);
+        if (one.made_at)
+            std::fprintf(to_, ",\"args\":{\"made at\":\"%s\"}", place(one.made_at).c_str());
+        std::fputs("}", to_);
         open_ = true;
     }
     void end(std::int64_t when_ns) {
@@ -222,6 +236,7 @@ private:
     bool first_ = true;
     bool open_ = false;
     std::int64_t last_ = 0;
+    std::map<const void*, std::string> places_;
 };
 
 } // namespace

@@ -11,7 +11,7 @@
 
 namespace sennit::obs {
 
-inline constexpr unsigned events_of_a_thread = 1u << 17; // 7 MiB, touched as they are used
+inline constexpr unsigned events_of_a_thread = 1u << 17; // 8 MiB, touched as they are used
 
 // Starts recording for the file. May be called once in a process. Throws std::system_error when the
 // file cannot be created.

@@ -9,7 +9,13 @@
 //
 // expect-error: sennit: a task in a nursery has no fiber attributes
 //
-// expect-error: sennit: async_enter takes one object
+// expect-error: sennit: spawn with attributes starts a task
+//
+// expect-error: sennit: async_enter takes from 1 to 8 objects
+//
+// expect-error: sennit: async_waitfor takes clauses
+//
+// expect-error: sennit: the function of a clause is a plain function
 //
 // expect-error: sennit: async_call_once calls the function with the arguments
 #include <sennit/monitor.hpp>
@@ -33,6 +39,9 @@ sennit::task<> accepted(sennit::future<int> value) {
 void accepted_child() {
     sennit::nursery family;
     family.start(one);
+    family.start({.name = "task"}, one);
+    family.start({.name = "fiber"}, [] {});
+    (void)sennit::spawn({.name = "spawned"}, one);
 }
 
 #ifdef SENNIT_EXPECT_ERROR
@@ -45,11 +54,14 @@ sennit::task<> refused(sennit::future<int> value) {
 sennit::task<wide> refused_result();
 void refused_enter(int no_monitor, sennit::once_flag& flag) {
     sennit::async_enter(no_monitor);
+    (void)sennit::async_waitfor(no_monitor);
+    (void)sennit::async_waitfor(sennit::or_else().then(one));
     (void)sennit::async_call_once(flag, [](int) {});
 }
 sennit::task<wide> made = refused_result();
 void refused_child() {
     sennit::nursery family;
     family.start(sennit::fiber_attributes{}, one);
+    (void)sennit::spawn({.name = "no task"}, [] {});
 }
 #endif

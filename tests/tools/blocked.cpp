@@ -85,7 +85,8 @@ int main(int argc, char** argv) {
             waits_for_the_gate(gate);
         });
         sennit::channel<int> numbers(1);
-        sennit::future<int> task = sennit::spawn(awaits_what_receives, std::ref(numbers));
+        sennit::future<int> task =
+            sennit::spawn({.name = "session"}, awaits_what_receives, std::ref(numbers));
         while (!begun || !locks || !inside || !moved_in) sennit::this_fiber::yield();
         (void)first.get_id(); // gives the fiber a number
         // With `wait` there is no such fiber: getchar() blocks for long, so the watchdog would

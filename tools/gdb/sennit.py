@@ -18,7 +18,7 @@ import struct
 import gdb
 import gdb.unwinder
 
-MAGIC = b"sennit05"
+MAGIC = b"sennit06"
 FIELDS = (
     "runtime.contexts",
     "runtime.workers",
@@ -56,6 +56,9 @@ FIELDS = (
     "task.options",
     "task.innermost",
     "task.last_frame",
+    "task.made_at",
+    "task.cold_state",
+    "task_cold_state.name",
 )
 # For each processor: the names of the registers for pc, sp and frame pointer; the offsets of the
 # saved pc and frame pointer on a stack that was left; and the bytes that the switch has put on that
@@ -125,6 +128,10 @@ def symbol_of(address):
     return found.split(" in section")[0].strip()
 
 
+def made(address):
+    return f", made at {address:#x} ({symbol_of(address)})" if address else ""
+
+
 class Strand:
     """A strand, which is a fiber or another owner of a stack: its place and its description."""
 
@@ -140,11 +147,9 @@ class Strand:
 
     def line(self):
         name = f" '{self.name}'" if self.name else ""
-        made = ""
-        if self.made_at:
-            made = f", made at {self.made_at:#x} ({symbol_of(self.made_at)})"
         number = self.id or "(no number yet)"
-        return f"{self.kind} {number}{name} [{self.state}] on stack {self.stack}{made}"
+        line = f"{self.kind} {number}{name} [{self.state}] on stack {self.stack}"
+        return line + made(self.made_at)
 
 
 def thread_of(task):
@@ -273,6 +278,9 @@ class Task:
     def __init__(self, layout, task):
         identity = layout.get(task, "task.saved_strand")
         self.id = layout.get(identity, "strand.id")
+        cold = layout.get(task, "task.cold_state")
+        self.name = text(layout.field(cold, "task_cold_state.name"), 23) if cold else ""
+        self.made_at = layout.get(task, "task.made_at")
         options = layout.field(task, "task.options")
         on = layout.get(options, "wait.on")
         self.state = f"blocked in {text(layout.get(options, 'wait.what'))}"
@@ -284,7 +292,9 @@ class Task:
             at = word(at + AWAITING)
 
     def line(self):
-        return f"task {self.id or '(no number yet)'} [{self.state}]"
+        name = f" '{self.name}'" if self.name else ""
+        number = self.id or "(no number yet)"
+        return f"task {number}{name} [{self.state}]{made(self.made_at)}"
 
 
 def task_addresses(layout, worker):

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "sennit/detail/core/deadline.hpp"
+#include "sennit/detail/core/task_forward.hpp"
 #include "sennit/monitor/core.hpp"
 
 #include <chrono>
@@ -62,6 +63,18 @@ public:
     // point of cancellation.
     bool signal_block();
 
+    // The waits of tasks, which hold no stack meanwhile: sennit/monitor/async_wait.hpp. The
+    // condition must outlive the await. Each throws like its blocking form; std::bad_alloc comes
+    // before the task has left a monitor or released a waiter.
+    task<void> async_wait(std::uintptr_t data = 0);
+    template <class Rep, class Period>
+    task<bool> async_wait_for(const std::chrono::duration<Rep, Period>& duration,
+                              std::uintptr_t data = 0);
+    template <class Clock, class Duration>
+    task<bool> async_wait_until(const std::chrono::time_point<Clock, Duration>& when,
+                                std::uintptr_t data = 0);
+    task<bool> async_signal_block();
+
     // Returns true if there is no waiter. A waiter whose wait has ended by its deadline or by
     // cancellation does not count. If some waits have limits, that may happen at any moment; the
     // result of `signal` is reliable.
@@ -72,6 +85,7 @@ public:
 private:
     struct waiting;
     bool wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data);
+    task<bool> async_wait_until_ns(std::int64_t deadline_ns, std::uintptr_t data);
     void check_inside(std::uintptr_t me, const char* what) const;
     waiting* take() noexcept;
     waiting* oldest() const noexcept;

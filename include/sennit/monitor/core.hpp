@@ -35,6 +35,7 @@
 #include "sennit/detail/base/intrusive_queue.hpp"
 #include "sennit/detail/base/intrusive_stack.hpp"
 #include "sennit/detail/core/strand.hpp"
+#include "sennit/detail/core/task_forward.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
@@ -206,6 +207,10 @@ struct monitor_ops {
     static bool enter_or_lock(monitor& one, std::uintptr_t me) noexcept;
     static bool suspend_to_enter(monitor& one, entrant& mine, queue_node& place,
                                  std::coroutine_handle<> at) noexcept;
+    // enter_from and reenter for tasks. Only the call may throw: std::bad_alloc.
+    static task<unsigned> async_enter_from(monitor* const* all, std::size_t count, std::size_t at,
+                                           std::uintptr_t me, member_key member);
+    static task<void> async_reenter(const monitor_set& all, std::uintptr_t me);
 };
 
 } // namespace detail

@@ -70,8 +70,8 @@ private:
 template <class T, class Self>
 class group_child : public sched::task_strand {
 public:
-    group_child(task_group& group, sched::runtime_core& where) noexcept
-        : task_strand(where, calls_at_end<&group_child::ended>), group_(group),
+    group_child(task_group& group, sched::runtime_core& where, const void* made_at) noexcept
+        : task_strand(where, calls_at_end<&group_child::ended>, made_at), group_(group),
           scope_(&group.scope()) {
         identity().scope = &scope_;
     }

@@ -59,9 +59,11 @@ class nursery_task final : public sched::task_strand {
 
 public:
     template <class G>
-    nursery_task(nursery& family, G&& function)
-        : task_strand(runtime_for(nullptr), calls_at_end<&nursery_task::ended>), owner_(family),
-          scope_(&family.scope_), function_(std::in_place, std::forward<G>(function)) {
+    nursery_task(nursery& family, const void* made_at, const task_attributes* how, G&& function)
+        : task_strand(runtime_for(nullptr), calls_at_end<&nursery_task::ended>, made_at),
+          owner_(family), scope_(&family.scope_),
+          function_(std::in_place, std::forward<G>(function)) {
+        if (how && !how->name.empty()) set_name(how->name);
         identity().scope = &scope_;
         starter_.resume = &nursery_task::starts;
         starter_.child = this;
@@ -69,11 +71,12 @@ public:
     }
     // Throws std::bad_alloc and the exceptions of copying the function.
     template <class G>
-    static nursery_task* make(nursery& family, G&& function) {
+    static nursery_task* make(nursery& family, const void* made_at, const task_attributes* how,
+                              G&& function) {
         static_assert(alignof(nursery_task) <= 16, "sennit: a task's closure is over-aligned");
         void* memory = sched::take_frame(sizeof(nursery_task));
         try {
-            return ::new (memory) nursery_task(family, std::forward<G>(function));
+            return ::new (memory) nursery_task(family, made_at, how, std::forward<G>(function));
         } catch (...) {
             sched::give_frame(memory, sizeof(nursery_task));
             throw;
@@ -123,27 +126,30 @@ private:
 } // namespace detail
 
 template <class F>
-void nursery::start_task(F&& function) {
+void nursery::start_task(const void* made_at, const task_attributes* how, F&& function) {
     if (cancelled()) return cut_short(); // otherwise join would not report it
-    (void)start_task_as(simple_ ? admission::place : admit(), std::forward<F>(function));
+    (void)start_task_as(simple_ ? admission::place : admit(), made_at, how,
+                        std::forward<F>(function));
 }
 
 template <class F>
-bool nursery::start_task_if_free(F&& function) {
+bool nursery::start_task_if_free(const void* made_at, const task_attributes* how, F&& function) {
     if (cancelled()) {
         cut_short();
         return false;
     }
-    return start_task_as(try_take_place(), std::forward<F>(function));
+    return start_task_as(try_take_place(), made_at, how, std::forward<F>(function));
 }
 
 template <class F>
-bool nursery::start_task_as(admission as, F&& function) {
+bool nursery::start_task_as(admission as, const void* made_at, const task_attributes* how,
+                            F&& function) {
     if (as == admission::refused) return false;
     error_node* reserved = nullptr;
     try {
         if (collects_) reserved = new error_node;
-        auto* fresh = detail::nursery_task<std::decay_t<F>>::make(*this, std::forward<F>(function));
+        auto* fresh = detail::nursery_task<std::decay_t<F>>::make(*this, made_at, how,
+                                                                  std::forward<F>(function));
         begin_task(*fresh, as, reserved);
     } catch (...) {
         delete reserved;

@@ -39,7 +39,7 @@ struct end_of_task : sched::awaitable {
 };
 
 // The parts of a promise that do not depend on the type of the result.
-struct task_promise_base {
+struct task_promise_base : sched::strand_promise {
     std::coroutine_handle<> continuation;
 
     static void* operator new(std::size_t bytes) { return sched::take_frame(bytes); }
@@ -116,7 +116,12 @@ public:
     task_awaiter(const task_awaiter&) = delete;
 
     static constexpr bool await_ready() noexcept { return false; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+        static_assert(sched::runs_on_strand<Promise>,
+                      "sennit: a coroutine of another library cannot await a task, because a "
+                      "worker of Sennit would resume that coroutine; hand the task to "
+                      "sennit::spawn, sennit::block_on or sennit::execution::as_sender");
         child_.promise().continuation = caller;
         child_.promise().result = &result_;
         return sched::transfer(child_);

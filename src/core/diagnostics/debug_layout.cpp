@@ -21,8 +21,8 @@ namespace sennit::sched {
 
 struct debug_layout {
     // Changes with the meaning of the table.
-    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '5'};
-    std::uint64_t offsets[36];
+    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '6'};
+    std::uint64_t offsets[39];
 };
 
 struct coroutine_stack::debug {
@@ -75,7 +75,10 @@ struct snapshot::layout {
                     offsetof(task_strand, saved_strand),
                     offsetof(task_strand, options_),
                     offsetof(task_strand, innermost_),
-                    task_strand_end}};
+                    task_strand_end,
+                    offsetof(task_strand, made_at_),
+                    offsetof(task_strand, cold_),
+                    offsetof(task_cold_state, name)}};
 };
 
 } // namespace sennit::sched

@@ -187,7 +187,7 @@ void snapshot::add_ready(runnable& item) noexcept {
                               : strand_state::fresh);
     } else if (item.run == &task_strand::run_ready) {
         auto& one = static_cast<task_strand&>(item);
-        one.reported_ = one.listed_ != nullptr;
+        one.point_.reported = one.listed_ != nullptr;
         add_task(one, strand_state::ready);
     } else {
         ++found_.other_ready;
@@ -249,7 +249,7 @@ snapshot::result snapshot::collect_blocked() noexcept {
 snapshot::result snapshot::collect_tasks() noexcept {
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
         of_.worker_at(i).services.tasks.for_each([this](task_strand& one) noexcept {
-            const bool reported = std::exchange(one.reported_, false);
+            const bool reported = std::exchange(one.point_.reported, false);
             if (!reported && one.identity().waits_for == &one.options_)
                 add_task(one, strand_state::blocked);
         });
@@ -259,11 +259,18 @@ snapshot::result snapshot::collect_tasks() noexcept {
 void snapshot::add_task(task_strand& one, strand_state state) noexcept {
     strand_report* report = add(one.identity(), state);
     if (!report) return;
-    report->is_task = true;
     report->is_lent = &one.identity() != &one.own_;
+    describe_task(*report, one);
     if (state == strand_state::blocked)
-        report->since_ns = static_cast<std::int64_t>(one.suspended_at_) << 20;
+        report->since_ns = static_cast<std::int64_t>(one.point_.suspended_at) << 20;
     if (one.listed_) add_task_frames(*report, one); // Otherwise it may stand at its beginning.
+}
+
+// The strand must be alive.
+void snapshot::describe_task(strand_report& to, const task_strand& of) noexcept {
+    to.is_task = true;
+    to.made_at = of.made_at_;
+    if (of.cold_) to.name = of.cold_->name;
 }
 
 namespace {
@@ -325,7 +332,7 @@ void snapshot::add_all_on(context& stack, strand* innermost, strand_state state)
         if (!report) return;
         if (above) report->holder = above;
         above = who;
-        report->is_task = run && run->below != who;
+        if (run && run->below != who) describe_task(*report, *run->strand);
         report->context = stack.index;
         report->stack_size = static_cast<std::size_t>(stack.stack.high - stack.stack.low);
         if (state != strand_state::running)

@@ -39,9 +39,9 @@
 // stands still, and system calls that cannot be restarted are interrupted.
 #pragma once
 
+#include "sennit/detail/core/report_name.hpp"
 #include "sennit/detail/core/strand.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -71,7 +71,7 @@ struct strand_report {
     bool is_fiber = false;
     bool is_task = false;
     bool is_lent = false; // A task that runs with the identity of the code that waits for it.
-    std::array<char, 24> name{};
+    report_name name{};
     strand_state state = strand_state::fresh;
     unsigned worker = 0;                  // Set for a running one.
     unsigned context = 0;                 // Not set for a fresh one.
@@ -135,6 +135,7 @@ private:
     void add_frames(strand_report& to, const class context& of) noexcept;
     result collect_tasks() noexcept;
     void add_task(class task_strand& one, strand_state state) noexcept;
+    static void describe_task(strand_report& to, const class task_strand& of) noexcept;
     void add_task_frames(strand_report& to, class task_strand& of) noexcept;
     std::uint64_t id_of(strand& who) noexcept;
 

@@ -21,7 +21,8 @@
 namespace sennit::sched {
 
 enum class trace_kind : std::uint8_t {
-    // `who` runs from now on, on the calling worker; null: the worker looks for work.
+    // `who` runs from now on, on the calling worker; null: the worker looks for work. Of a task,
+    // `what` is the name to show, and `made_at` the code that started it.
     runs,
     suspends, // `who` leaves its worker; `what`: the reason.
     wakes,    // `who` is made ready.
@@ -38,15 +39,17 @@ public:
 #else
     static constexpr bool compiled_in = true;
 #endif
-    using receiver = void (*)(trace_kind kind, strand* who, const char* what) noexcept;
+    using receiver = void (*)(trace_kind kind, strand* who, const char* what,
+                              const void* made_at) noexcept;
     static void start(receiver to) noexcept { receiver_.store(to); }
     static void stop() noexcept { receiver_.store(nullptr); }
 
-    static void emit(trace_kind kind, strand* who, const char* what = nullptr) noexcept {
+    static void emit(trace_kind kind, strand* who, const char* what = nullptr,
+                     const void* made_at = nullptr) noexcept {
         if (!compiled_in) return;
         // Orders nothing: set before the first runtime starts.
         if (const receiver to = receiver_.load_rlx()) [[unlikely]]
-            to(kind, who, what);
+            to(kind, who, what, made_at);
     }
     // Orders nothing: set before the first runtime starts.
     static bool on() noexcept { return compiled_in && receiver_.load_rlx() != nullptr; }

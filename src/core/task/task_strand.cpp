@@ -53,13 +53,19 @@ std::coroutine_handle<> transfer_by_loop(std::coroutine_handle<> next) noexcept 
     return std::noop_coroutine();
 }
 
-task_strand::task_strand(runtime_core& where, void (*at_end)(void* frame)) noexcept
-    : resumable(&task_strand::run_ready, where), plain_frame{at_end} {
+task_strand::task_strand(runtime_core& where, void (*at_end)(void* frame),
+                         const void* made_at) noexcept
+    : resumable(&task_strand::run_ready, where), plain_frame{at_end}, made_at_(made_at) {
     own_.outer = nullptr;
     saved_strand = &own_;
 }
 
 task_strand::~task_strand() = default;
+
+void task_strand::set_name(std::string_view name) {
+    if (!cold_) cold_ = std::make_unique<task_cold_state>();
+    set_report_name(cold_->name, name);
+}
 
 void task_strand::start(std::coroutine_handle<> outermost) noexcept {
     innermost_ = outermost;
@@ -76,7 +82,8 @@ void task_strand::run_ready(runnable* self) noexcept {
     do {
         auto& me = *static_cast<task_strand*>(self);
         if (tracing::on()) [[unlikely]]
-            tracing::emit(trace_kind::runs, me.saved_strand);
+            tracing::emit(trace_kind::runs, me.saved_strand, *me.name() ? me.name() : "task",
+                          me.made_at_);
         here.resume(me);
         self = this_worker()->next_ready_task(&task_strand::run_ready);
     } while (self);
@@ -102,14 +109,14 @@ bool task_wait::begin_limited(task_strand& self, wait_point& point, void (*publi
                               void* argument, std::int64_t deadline_ns) noexcept {
     task_limit* limit = nullptr;
     if (deadline_ns != never) {
-        limit = self.limit_.get();
+        limit = &self.cold_->limit;
         limit->point = &point;
         limit->expire = [](timer& due) noexcept -> waiter* {
             wait_point& its = *static_cast<task_limit&>(due).point;
             return claim(its, wake_reason::timed_out) == claim_result::wake_it ? &its : nullptr;
         };
     }
-    if (self.limit_) self.limit_->deadline_ns = deadline_ns;
+    if (self.cold_) self.cold_->limit.deadline_ns = deadline_ns;
     return begin_limited_wait(point, self.waiting_in_, limit, &self.runtime, publish, argument) ||
            SENNIT_MUTANT("a task that was claimed early continues at once");
 }
@@ -129,13 +136,13 @@ limits limits_of(const strand& identity, const wait_options& options) noexcept {
 void task_wait::reserve_limit(std::int64_t deadline_ns) {
     task_strand& self = running_strand();
     const cancel_scope* scope = self.identity().scope;
-    if (!self.limit_ && (deadline_ns != never || (scope && scope->deadline_ns() != never)))
-        self.limit_ = std::make_unique<task_limit>();
+    if (!self.cold_ && (deadline_ns != never || (scope && scope->deadline_ns() != never)))
+        self.cold_ = std::make_unique<task_cold_state>();
 }
 
-// Step A1, and the entry for reports. The options are copied member by member: the caller has just
-// written the members, and a copy of the whole object would load two of them at once, and wait for
-// both stores.
+// Step A1, and the entry for reports. Follows the construction of the strand's point. The options
+// are copied member by member: the caller has just written the members, and a copy of the whole
+// object would load two of them at once, and wait for both stores.
 [[gnu::always_inline]] inline void task_wait::note(task_strand& self, std::coroutine_handle<> at,
                                                    const wait_options& options) noexcept {
     self.innermost_ = at;
@@ -145,7 +152,7 @@ void task_wait::reserve_limit(std::int64_t deadline_ns) {
     self.options_.on = options.on;
     self.options_.holder = options.holder;
     self.identity().waits_for = &self.options_;
-    self.suspended_at_ = static_cast<std::uint32_t>(this_worker()->cached_now_ns() >> 20);
+    self.point_.suspended_at = static_cast<std::uint32_t>(this_worker()->cached_now_ns() >> 20);
     if (!self.listed_) [[unlikely]]
         self.list();
 }
@@ -167,9 +174,9 @@ std::coroutine_handle<> task_wait::block(std::coroutine_handle<> at, wait_list& 
     task_strand& self = *run.strand;
     strand& identity = self.identity();
     const limits mine = limits_of(identity, options);
-    note(self, at, options);
     wait_point& point = *std::construct_at(&self.point_, mine.none());
     point.parked = &self;
+    note(self, at, options);
     // SAFETY: the buffer has the size and the alignment of an entry.
     wait_entry& entry =
         *std::construct_at(reinterpret_cast<wait_entry*>(self.entry_), point, 0u, data);
@@ -210,7 +217,8 @@ std::coroutine_handle<> task_wait::begin(std::coroutine_handle<> at, wait_point&
 
 [[gnu::noinline]] wake_reason task_wait::end_limited(task_strand& self,
                                                      wait_point& point) noexcept {
-    end_limited_wait(std::exchange(self.waiting_in_, nullptr), self.limit_.get(), &self.runtime);
+    end_limited_wait(std::exchange(self.waiting_in_, nullptr),
+                     self.cold_ ? &self.cold_->limit : nullptr, &self.runtime);
     const wake_reason why = point.reason();
     const wait_options& options = self.options_;
     const cancel_scope* scope = self.identity().scope;
@@ -232,8 +240,9 @@ wake_reason task_wait::end(wait_point& point) noexcept {
 
 wait_point& task_wait::begin_counted(std::coroutine_handle<> at,
                                      const wait_options& options) noexcept {
+    wait_point& point = fresh_point(true);
     note(running_strand(), at, options);
-    return fresh_point(true);
+    return point;
 }
 
 bool task_wait::only_by_source(const wait_options& options) noexcept {

@@ -284,12 +284,7 @@ void fiber_block::drop_cold_state() noexcept {
 }
 
 void fiber_block::set_name(std::string_view name) {
-    auto& to = cold_state().name;
-    std::size_t length = std::min(name.size(), to.size() - 1);
-    // UTF-8: does not cut within a character.
-    while (length > 0 && length < name.size() && (name[length] & 0xC0) == 0x80) --length;
-    std::copy_n(name.data(), length, to.data());
-    to[length] = '\0';
+    set_report_name(cold_state().name, name);
 }
 
 void fiber_block::set_properties(std::shared_ptr<fiber_properties> properties) {

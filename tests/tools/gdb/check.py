@@ -63,7 +63,8 @@ def check(output):
     tasks = output[output.index("---tasks---") : output.index("---first---")]
     expect(
         tasks,
-        r"^task \S.* \[blocked in channel::pop at 0x[0-9a-f]+\]\n"
+        r"^task \S.* 'session' \[blocked in channel::pop at 0x[0-9a-f]+\], "
+        r"made at 0x[0-9a-f]+ \(\S.*\)\n"
         r"    #0  .*receives\(.*\n    #1  .*awaits_what_receives\(",
     )
     if len(re.findall(r"^task|^    #", tasks, re.MULTILINE)) != 3:

@@ -82,6 +82,16 @@ TEST_F(deadlock_death_test, deadlock_of_two_fibers_is_reported_with_circle) {
         "circle: fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]' waits for fiber [0-9]+ '[ab]'");
 }
 
+TEST_F(deadlock_death_test, report_names_suspended_task_and_place_of_its_spawn) {
+    const auto waits_for_task = [] {
+        sennit::event never_set;
+        const auto waits = [&]() -> sennit::task<> { co_await never_set.async_wait(); };
+        sennit::spawn({.name = "session"}, waits).get();
+    };
+    EXPECT_EXIT(sennit::run(waits_for_task), testing::ExitedWithCode(sennit::deadlock_exit_status),
+                "task [0-9]+ 'session' \\[blocked in event at 0x.*\n    made at .*0x");
+}
+
 TEST_F(deadlock_death_test, deadlock_across_two_runtimes_is_reported_with_circle) {
     const auto embrace = [] {
         sennit::runtime one({.workers = 1}), other({.workers = 1});

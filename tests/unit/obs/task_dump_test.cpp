@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests dumps of tasks: their state, their wait, and the functions that await each other.
+// Tests dumps of tasks: their name, state and wait, the place where they were made, and the
+// functions that await each other.
 #include "slow_tests.hpp"
 #include "support.hpp"
 
@@ -99,6 +100,112 @@ TEST_P(task_dump, dump_shows_wait_and_functions_of_suspended_task) {
     });
 }
 
+// The place at which the only task with this name was made.
+std::string place_of(const sennit::runtime& runtime, const std::string& name) {
+    const std::string text = when_shown(runtime, 1, "^task [0-9]+ '" + name + "' \\[blocked")[0];
+    std::smatch found;
+    EXPECT_TRUE(std::regex_search(text, found, std::regex("\n    made at ([^\n]+)\n"))) << text;
+    return found.empty() ? "" : found[1].str();
+}
+
+TEST_P(task_dump, dump_shows_name_and_place_of_spawned_task) {
+    runtime.run([this] {
+        sennit::channel<int> numbers(1);
+        sennit::event gate;
+        sennit::future<int> first = sennit::spawn({.name = "session"}, session, std::ref(numbers));
+        const sennit::task_attributes how{.name = "a name of more than 23 characters"};
+        sennit::future<void> second =
+            sennit::spawn(how, [&gate]() -> sennit::task<> { co_await gate.async_wait(); });
+        sennit::future<int> third = sennit::spawn({.name = "made before"}, receive(numbers));
+        const std::string places[] = {place_of(runtime, "session"),
+                                      place_of(runtime, "a name of more than 23 "),
+                                      place_of(runtime, "made before")};
+        EXPECT_NE(places[0], places[1]);
+        EXPECT_NE(places[0], places[2]);
+        EXPECT_NE(places[1], places[2]);
+        // A deadline needs memory of the name's, which then exists.
+        sennit::future<bool> timed =
+            sennit::spawn({.name = "timed"}, [&gate]() -> sennit::task<bool> {
+                (void)co_await gate.async_wait_for(1ns);
+                co_return co_await gate.async_wait_for(std::chrono::hours(1));
+            });
+        (void)place_of(runtime, "timed");
+        numbers.push(20);
+        numbers.push(22);
+        numbers.push(1);
+        gate.set();
+        EXPECT_EQ(first.get() + third.get(), 43);
+        EXPECT_TRUE(timed.get());
+        second.get();
+    });
+}
+
+TEST_P(task_dump, tasks_of_one_line_have_one_place_and_further_ones_are_counted_by_place) {
+    runtime.run([this] {
+        sennit::channel<int> numbers(100);
+        std::vector<sennit::future<int>> all;
+        const auto spawn_here = [&]() __attribute__((noinline)) {
+            all.push_back(sennit::spawn(session, std::ref(numbers)));
+        };
+        for (int i = 0; i < 10; ++i) spawn_here();
+        for (int i = 0; i < 3; ++i) all.push_back(sennit::spawn(session, std::ref(numbers)));
+        const std::string counted =
+            when_shown(runtime, 1, "^7 more tasks blocked in channel::pop, the first for ")[0];
+        std::smatch place;
+        ASSERT_TRUE(std::regex_search(counted, place, std::regex("made at ([^\n]+)\n"))) << counted;
+        std::size_t there = 0;
+        for (const std::string& one : when_shown(runtime, 6, "^task [0-9]+ \\[blocked"))
+            there += one.find("made at " + place[1].str() + "\n") != std::string::npos;
+        EXPECT_EQ(there, 3U);
+        numbers.close();
+        for (auto& each : all) EXPECT_EQ(each.get(), -2);
+    });
+}
+
+TEST_P(task_dump, children_of_nursery_and_groups_have_name_or_place) {
+    runtime.run([this] {
+        sennit::event gate;
+        const auto waits = [&gate]() -> sennit::task<> { co_await gate.async_wait(); };
+        sennit::nursery children;
+        children.start({.name = "child"}, waits);
+        EXPECT_TRUE(children.try_start({.name = "tried"}, waits));
+        EXPECT_NE(place_of(runtime, "child"), place_of(runtime, "tried"));
+        int elements[] = {1, 2};
+        const auto group = [&]() -> sennit::task<> {
+            const auto one = [&waits](int) { return waits(); };
+            co_await sennit::async_all(waits(), sennit::async_for_each(elements, 2, one));
+        };
+        sennit::future<void> whole = sennit::spawn({.name = "group"}, group);
+        // The first child of async_all, and the two of async_for_each.
+        for (const std::string& one :
+             when_shown(runtime, 3, "^task [0-9]+ \\[blocked in event[^\n]*\n    made at "))
+            EXPECT_GE(functions_in(one), 1) << one;
+        gate.set();
+        whole.get();
+        children.join();
+    });
+}
+
+TEST_P(task_dump, name_and_place_of_task_are_shown_before_it_begins_and_while_it_blocks) {
+    runtime.run([this] {
+        sennit::event gate;
+        const auto blocks = [&gate]() -> sennit::task<> {
+            gate.wait();
+            co_return;
+        };
+        sennit::future<void> done = sennit::spawn({.name = "blocks"}, blocks);
+        if (GetParam() == 1) { // The caller has kept the only worker.
+            EXPECT_EQ(
+                entries_with(runtime, "^task [0-9]+ 'blocks' \\[ready\\]\n    made at .").size(),
+                1U);
+        }
+        (void)when_shown(runtime, 1,
+                         "^task [0-9]+ 'blocks' \\[blocked in event[^\n]*\n    made at .");
+        gate.set();
+        done.get();
+    });
+}
+
 TEST_P(task_dump, dump_shows_each_suspended_task_until_it_ends) {
     runtime.run([this] {
         sennit::channel<int> numbers(10);
@@ -151,6 +258,37 @@ TEST_P(task_dump, blocking_call_in_task_is_shown_with_its_stack) {
         EXPECT_EQ(entries_with(runtime, "^task [0-9]").size(), 1U);
         gate.set();
         EXPECT_EQ(value.get(), 7);
+    });
+}
+
+TEST_P(task_dump, task_that_waits_inside_a_monitor_holds_no_stack) {
+    runtime.run([this] {
+        struct room : sennit::monitor {
+            sennit::condition gate{*this};
+            void call() { auto in = sennit::enter<&room::call>(*this); }
+        } one, other;
+        const auto waits = [&one]() -> sennit::task<> {
+            auto in = co_await sennit::async_enter(one);
+            co_await one.gate.async_wait();
+        };
+        const auto accepts = [&other]() -> sennit::task<> {
+            auto in = co_await sennit::async_enter(other);
+            co_await sennit::async_waitfor(sennit::accept<&room::call>(other));
+        };
+        sennit::future<void> first = sennit::spawn(waits), second = sennit::spawn(accepts);
+        for (const char* what : {"condition at ", "waitfor"}) {
+            const std::string text =
+                when_shown(runtime, 1, std::string("^task [0-9]+ \\[blocked in ") + what)[0];
+            EXPECT_EQ(text.find("stack "), std::string::npos) << text;
+            EXPECT_GE(functions_in(text), 2) << text;
+        }
+        {
+            auto in = sennit::enter(one);
+            one.gate.signal();
+        }
+        other.call();
+        first.get();
+        second.get();
     });
 }
 

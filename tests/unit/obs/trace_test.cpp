@@ -101,6 +101,31 @@ TEST_F(trace_death_test, trace_shows_fibers_waits_and_wake_ups) {
     EXPECT_GE(count(text, "\"name\":\"wakes "), 1u) << text;
 }
 
+TEST_F(trace_death_test, trace_shows_names_of_tasks_and_places_of_fibers_and_tasks) {
+    const std::string text = trace_of([] {
+        sennit::runtime runtime({.workers = 1});
+        runtime.run([] {
+            sennit::event go;
+            const auto waits = [&go]() -> sennit::task<> { co_await go.async_wait(); };
+            sennit::future<void> named = sennit::spawn({.name = "session"}, waits);
+            sennit::future<void> unnamed = sennit::spawn(waits);
+            sennit::fiber opener({.name = "opener"}, [&go] { go.set(); });
+            opener.join();
+            named.get();
+            unnamed.get();
+        });
+    });
+    // A slice each before and after the wait, which the join of the fiber does not run first.
+    EXPECT_GE(count(text, "\"name\":\"session "), 1u) << text;
+    EXPECT_GE(count(text, "\"name\":\"task "), 1u) << text;
+    const std::regex place("\"name\":\"(session|task|opener) [0-9]+\",\"args\":\\{\"made at\":"
+                           "\"[^\"]*\\+0x[0-9a-f]+\\)?\"\\}\\}");
+    std::map<std::string, int> found;
+    for (std::sregex_iterator at(text.begin(), text.end(), place), end; at != end; ++at)
+        ++found[(*at)[1].str()];
+    EXPECT_EQ(found.size(), 3u) << text;
+}
+
 class trace_of_policy_death_test : public trace_death_test,
                                    public testing::WithParamInterface<sennit::scheduling> {};
 INSTANTIATE_TEST_SUITE_P(all, trace_of_policy_death_test,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the awaits of recursive mutexes and of async_call_once: alone, and with threads, fibers and
 // tasks at one object, in each pairing of the strand that holds it with the strand that waits.
+#include "strand_kinds.hpp"
 #include "support.hpp"
 
 #include <sennit/cancelled.hpp>
@@ -28,26 +29,10 @@ using namespace std::chrono_literals;
 using sennit::block_on;
 using sennit::task;
 
-enum class strand_kind { thread, fiber, task };
-constexpr strand_kind all_kinds[] = {strand_kind::thread, strand_kind::fiber, strand_kind::task};
-
 class recursive_awaits : public with_workers {};
 SENNIT_FOR_WORKERS(recursive_awaits);
 class once_awaits : public with_workers {};
 SENNIT_FOR_WORKERS(once_awaits);
-
-// Runs the blocking form in a thread or a fiber, or the awaiting form in a task. Call `get` on the
-// result.
-template <class Blocking, class Awaiting>
-std::function<void()> start_as(strand_kind kind, Blocking blocking, Awaiting awaiting) {
-    if (kind == strand_kind::thread) {
-        auto made = std::make_shared<std::thread>(blocking);
-        return [made] { made->join(); };
-    }
-    auto made = std::make_shared<sennit::future<void>>(
-        kind == strand_kind::fiber ? sennit::async(blocking) : sennit::spawn(awaiting));
-    return [made] { made->get(); };
-}
 
 TEST_P(recursive_awaits, task_adds_levels_also_through_the_tasks_that_it_awaits) {
     sennit::recursive_mutex door;

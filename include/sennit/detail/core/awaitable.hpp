@@ -24,4 +24,11 @@ struct awaitable {};
 template <class A>
 concept task_awaitable = std::is_base_of_v<awaitable, std::remove_cvref_t<A>>;
 
+// The base of the promises of Sennit's coroutines, which run on a task strand.
+struct strand_promise {};
+
+// True for the promise of a coroutine that may await a task. A handle without a type is accepted.
+template <class Promise>
+concept runs_on_strand = std::is_void_v<Promise> || std::is_base_of_v<strand_promise, Promise>;
+
 } // namespace sennit::sched

@@ -15,6 +15,7 @@
 // either withdraws or sees the end. No other thread may use the handle meanwhile.
 #pragma once
 
+#include "sennit/detail/core/report_name.hpp"
 #include "sennit/detail/core/runnable.hpp"
 #include "sennit/detail/core/slab_cache.hpp"
 #include "sennit/detail/core/strand.hpp"
@@ -22,7 +23,6 @@
 #include "sennit/detail/sys/spin_lock.hpp"
 #include "sennit/scheduling.hpp"
 
-#include <array>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -65,7 +65,7 @@ struct migration_state {
 
 // The state that most fibers do not need.
 struct fiber_cold_state {
-    std::array<char, 24> name{}; // first member: tools/gdb/sennit.py relies on it
+    report_name name{}; // first member: tools/gdb/sennit.py relies on it
     std::shared_ptr<fiber_properties> properties;
     // The context on which the fiber begins, if its stack is larger than usual.
     context* stack = nullptr;
@@ -155,6 +155,7 @@ public:
     }
 
     const char* name() const noexcept { return cold_ ? cold_->name.data() : ""; }
+    const void* made_at() const noexcept { return made_at_; } // null: unknown
 
     // Null if the fiber has none. Not for the data that the order's lock guards: see
     // change_properties.

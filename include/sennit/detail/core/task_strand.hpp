@@ -13,10 +13,11 @@
 //   innermost        the await, before it publishes the wait  the worker that resumes the strand
 //   point, entry     the await, before it publishes the wait  the source, under its lock
 //   waiting_in       the await, before it publishes the wait  the same strand after its wait
-//   limit            the strand, at its first wait with a     the strand; the timers while armed
-//                      deadline
+//   cold             the strand, at its first wait with a     the strand; reports; the timers while
+//                      deadline; set_name                       armed
 //   own              the strand                               reports
 //   listed           the strand, at its first wait            the strand, at its end
+//   made_at          the code that makes the strand           reports
 //   suspended_at     the await, before it publishes the wait  reports
 //   reported         reports, while no worker runs            reports
 //
@@ -39,6 +40,7 @@
 
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/sanitizers.hpp"
+#include "sennit/detail/core/report_name.hpp"
 #include "sennit/detail/core/resumable.hpp"
 #include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/timer.hpp"
@@ -47,15 +49,33 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace sennit::sched {
 
 struct fork_slot; // sennit/detail/core/fork_stack.hpp
 
-// The timer of a strand's waits. Made at the first wait with a deadline.
+// The timer of a strand's waits.
 struct task_limit : timer {
     wait_point* point = nullptr;
 };
+
+// The state that most strands do not need. Made at the first wait with a deadline, or for a name.
+struct task_cold_state {
+    task_limit limit;
+    report_name name{};
+};
+
+// The strand's own wait point. What reports need lies in padding of the point: the strand gets no
+// larger.
+struct task_point : wait_point {
+    // `suspended_at` is written by the note of each wait, which follows.
+    explicit task_point(bool only_one_source = false) noexcept : wait_point(only_one_source) {}
+
+    bool reported = false;      // Only a snapshot accesses it.
+    std::uint32_t suspended_at; // The worker's clock, in units of 2^20 ns.
+};
+static_assert(sizeof(task_point) == sizeof(wait_point));
 
 // A coroutine frame without a coroutine. A coroutine may continue it like another coroutine, by a
 // call of `resume`: every C++ ABI of g++ and clang puts that function first. Nothing destroys it.
@@ -86,8 +106,10 @@ struct task_run {
 
 class task_strand : public resumable, private plain_frame {
 public:
-    // `at_end` is calls_at_end<f>.
-    task_strand(runtime_core& where, void (*at_end)(void* frame)) noexcept;
+    // `at_end` is calls_at_end<f>. `made_at`: the address of the code that starts the task
+    // (detail/core/here.hpp), for reports; null: unknown.
+    task_strand(runtime_core& where, void (*at_end)(void* frame),
+                const void* made_at = nullptr) noexcept;
     ~task_strand();
     task_strand(const task_strand&) = delete;
 
@@ -99,6 +121,8 @@ public:
     void prepare(std::coroutine_handle<> outermost) noexcept { innermost_ = outermost; }
     // Runs the strand on the calling context until it suspends or ends. Before start.
     void run_here(std::coroutine_handle<> outermost) noexcept;
+    // The name in reports, cut to 23 characters. Before start. Throws std::bad_alloc.
+    void set_name(std::string_view name);
     // The strand uses the identity of the caller, which does nothing else until the strand has
     // ended. Before start.
     void lend(strand& identity) noexcept { saved_strand = &identity; }
@@ -124,6 +148,7 @@ private:
         if (saved_strand == &own_) destroy_locals(own_);
         if (listed_) unlist();
     }
+    const char* name() const noexcept { return cold_ ? cold_->name.data() : ""; }
     [[gnu::noinline]] void list() noexcept;
     void unlist() noexcept;
     // Before each run on the stack of `here`.
@@ -133,15 +158,14 @@ private:
     }
 
     std::coroutine_handle<> innermost_;
-    wait_point point_;
+    task_point point_;
     alignas(wait_entry) std::byte entry_[sizeof(wait_entry)];
     wait_options options_;
     cancel_scope* waiting_in_ = nullptr;
-    std::unique_ptr<task_limit> limit_;
+    std::unique_ptr<task_cold_state> cold_;
     // The strand's slot in the table of a worker; null: the strand has not waited yet.
     base::atomic<std::uintptr_t>* listed_ = nullptr;
-    std::uint32_t suspended_at_ = 0; // The worker's clock, in units of 2^20 ns.
-    bool reported_ = false;          // Only a snapshot accesses it.
+    const void* const made_at_;
     strand own_;
 };
 
