@@ -85,6 +85,10 @@ task<void> monitor_ops::async_reenter(const monitor_set& all, std::uintptr_t me)
     }
 }
 
+static void publish_request(void* self) noexcept {
+    static_cast<accept_request*>(self)->publish();
+}
+
 task<std::size_t> async_run_waitfor(std::span<const accept_clause* const> clauses) {
     const std::uintptr_t me = self_identity();
     const accept_request::plan plan = accept_request::plan_of(clauses, me);
@@ -115,9 +119,8 @@ task<std::size_t> async_run_waitfor(std::span<const accept_clause* const> clause
         accept_request mine(clauses, me, point);
         mine.all = plan.all;
         const sched::wait_options options{.deadline_ns = deadline_ns, .what = "waitfor"};
-        const sched::wake_reason why = co_await limited_awaiter(
-            point, [](void* self) noexcept { static_cast<accept_request*>(self)->publish(); },
-            &mine, options);
+        const sched::wake_reason why =
+            co_await limited_awaiter(point, &publish_request, &mine, options);
         if (why < sched::wake_reason::source) {
             mine.withdraw();
             if (why == sched::wake_reason::cancelled) throw cancelled();
