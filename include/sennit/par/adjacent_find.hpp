@@ -70,10 +70,10 @@ struct is_partitioned_algorithm {
     static constexpr bool accepts = tests<Test, I, Proj>;
     template <class I, class Test, class Proj>
     static bool run(const with& options, I first, std::size_t n, Test& test, Proj& proj) {
-        const std::size_t half = find_index(options, first, n, test, proj, false, false);
+        const std::size_t half = find_index<false>(options, first, n, test, proj, false);
         if (half == n) return true;
         const std::size_t rest = n - half - 1;
-        return find_index(options, advanced(first, half + 1), rest, test, proj, true, true) == rest;
+        return find_index<true>(options, advanced(first, half + 1), rest, test, proj, true) == rest;
     }
 };
 

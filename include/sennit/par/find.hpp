@@ -78,17 +78,17 @@ concept numbers_in_a_row =
     std::contiguous_iterator<I> && std::same_as<Proj, std::identity> &&
     std::same_as<std::iter_value_t<I>, std::remove_const_t<T>> && std::is_arithmetic_v<T>;
 
-template <class I, class Test, class Proj>
+template <bool Wanted, class I, class Test, class Proj>
 std::size_t find_index(const with& options, I first, std::size_t n, Test& test, Proj& proj,
-                       bool wanted, bool any) {
+                       bool any) {
     return search_elements(
         options, first, n,
-        [test = shared_callable{test}, proj = shared_callable{proj}, wanted](auto&& element) {
+        [test = shared_callable{test}, proj = shared_callable{proj}](auto&& element) {
             own_copy<Test> matches = test.call;
             own_copy<Proj> part = proj.call;
             return static_cast<bool>(std::invoke(
                        matches, std::invoke(part, std::forward<decltype(element)>(element)))) ==
-                   wanted;
+                   Wanted;
         },
         any);
 }
@@ -103,7 +103,7 @@ std::size_t find_value(const with& options, I first, std::size_t n, const T& val
             any);
     } else {
         const auto equals = equality_with(value);
-        return find_index(options, first, n, equals, proj, true, any);
+        return find_index<true>(options, first, n, equals, proj, any);
     }
 }
 
@@ -115,7 +115,7 @@ struct find_if_algorithm {
     static constexpr bool accepts = tests<Test, I, Proj>;
     template <class I, class Test, class Proj>
     static auto run(const with& options, I first, std::size_t n, Test& test, Proj& proj) {
-        return Convert::to(first, n, find_index(options, first, n, test, proj, Wanted, Any));
+        return Convert::to(first, n, find_index<Wanted>(options, first, n, test, proj, Any));
     }
 };
 template <bool Any, class Convert>
