@@ -18,7 +18,7 @@ WANTED = [
     r"sennit: runtime 0x[0-9a-f]+, 1 workers, 6 strands: 1 running, 0 ready, 5 blocked",
     r"fiber \d+ 'first' \[blocked in event at 0x[0-9a-f]+",
     r"fiber \d+ 'second' \[blocked in mutex at 0x[0-9a-f]+",
-    r"task \d+ \[blocked in channel::pop at 0x[0-9a-f]+",
+    r"task \d+ 'session' \[blocked in channel::pop at 0x[0-9a-f]+",
 ]
 
 

@@ -2,6 +2,7 @@
 // Tests par::merge against its serial form.
 #include "oracle.hpp"
 
+#include <numeric>
 #include <stdexcept>
 
 namespace {
@@ -57,6 +58,23 @@ TEST(par_merge, stretches_of_any_length_are_merged) {
             std::ranges::merge(first, second, expected.begin());
             EXPECT_EQ(out, expected) << stretch;
         }
+    });
+}
+
+// Once, a merge by branches compared again without a step between, and never ended.
+TEST(par_merge, comparison_that_answers_in_turns_ends) {
+    on_workers([] {
+        std::vector<int> first(2000);
+        std::iota(first.begin(), first.end(), 0);
+        const std::vector<int> second = first;
+        std::vector<int> out(4000);
+        int calls = 0;
+        // The first blocks have few changes between the runs, so the merge takes the branches.
+        const auto lies = [&](int x, int y) {
+            return ++calls < 500 ? x / 8 < y / 8 : calls % 2 == 0;
+        };
+        par::merge(par::with{.max_workers = 1}, first, second, out, lies);
+        EXPECT_GT(calls, 1000);
     });
 }
 

@@ -64,12 +64,17 @@ template <class A, class B, class To, class Second, class Put>
             ++to;
             --count;
         };
-        while (count != 0) {
-            while (count != 0 && !second(*a, *b)) take(a);
-            changes += 2;
-            while (count != 0 && second(*a, *b)) take(b);
+        // Each comparison is followed by a step: one that lies must not stop the merge.
+        for (bool takes_second = second(*a, *b);; ++changes) {
+            if (takes_second) {
+                do take(b);
+                while (count != 0 && (takes_second = second(*a, *b)));
+            } else {
+                do take(a);
+                while (count != 0 && !(takes_second = second(*a, *b)));
+            }
+            if (count == 0) return changes;
         }
-        return changes;
     };
     std::size_t changes = merge_block / 2;
     for (; steps >= merge_block; steps -= merge_block) {
