@@ -52,6 +52,8 @@ struct accept_request {
         entrant* arrival; // null: there is none
     };
     static found find(clause_list clauses, accept_request* for_whom) noexcept;
+    // find for no acceptor, for other sources than waitfor.cpp, where find is inline.
+    static found find_arrived(clause_list clauses) noexcept;
     // Finds a task that returns from a wait and lacks only monitors of `all`. `clause`, one more
     // than the last number of a clause, is the number under which the request is claimed.
     static found find_returning(const monitor_set& all, std::size_t clause,

@@ -15,10 +15,6 @@ condition::~condition() {
                                "thread waits on it; let every waiter return before");
 }
 
-inline void condition::check_inside(std::uintptr_t me, const char* what) const {
-    if (!detail::monitor_ops::owned(of_, me)) base::fail(what, __FILE__, __LINE__);
-}
-
 // Leaves the monitors and waits for everything that `self` lacks: all of them, and one for a sleep
 // that is to begin. As long as an owner that gets one of the monitors is not woken, no task can
 // have all of them, and only a task that has all of them makes this task continue. After that the

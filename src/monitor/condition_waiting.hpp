@@ -2,6 +2,7 @@
 // The waiter of a condition.
 #pragma once
 
+#include "sennit/detail/base/check.hpp"
 #include "sennit/monitor/condition.hpp"
 
 namespace sennit {
@@ -23,5 +24,9 @@ struct condition::waiting : base::list_node {
     const std::uintptr_t data;
     detail::queue_nodes places;
 };
+
+inline void condition::check_inside(std::uintptr_t me, const char* what) const {
+    if (!detail::monitor_ops::owned(of_, me)) base::fail(what, __FILE__, __LINE__);
+}
 
 } // namespace sennit

@@ -2,6 +2,7 @@
 #include "monitor/task_waits.hpp"
 
 #include "monitor/condition_waiting.hpp"
+#include "monitor/passing.hpp"
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/base/check.hpp"
 #include "sennit/monitor.hpp"
@@ -101,7 +102,7 @@ task<std::size_t> async_run_waitfor(std::span<const accept_clause* const> clause
         accept_request::found first{clauses.size(), nullptr};
         if (plan.all.size() != 0 && accept_request::returning_to(plan.all))
             first = accept_request::find_returning(plan.all, clauses.size(), nullptr);
-        if (!first.arrival) first = accept_request::find(clauses, nullptr);
+        if (!first.arrival) first = accept_request::find_arrived(clauses);
         if (first.arrival) {
             const bool returns = first.clause == clauses.size();
             if (!returns && clauses[first.clause]->member == &key_of_destructor)

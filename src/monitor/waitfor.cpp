@@ -130,6 +130,10 @@ accept_request::find(clause_list clauses, accept_request* for_whom) noexcept {
     return {clauses.size(), nullptr};
 }
 
+accept_request::found accept_request::find_arrived(clause_list clauses) noexcept {
+    return find(clauses, nullptr);
+}
+
 accept_request::found accept_request::find_returning(const monitor_set& all, std::size_t clause,
                                                      accept_request* for_whom) noexcept {
     for (std::size_t i = 0; i < all.size(); ++i) {
