@@ -233,7 +233,7 @@ private:
             at.place.taken1 += moved1;
             at.place.taken2 += moved2;
             at.written += in_result;
-            if (changes <= steps / 4 || changes >= steps - steps / 8) return true;
+            if (is_predicted(changes, steps)) return true;
         }
     }
 

@@ -14,10 +14,10 @@ namespace sennit::par::detail {
 // further comparisons for each block.
 inline constexpr std::size_t merge_block = 16;
 
-// True if branches are faster for the next block: the block before it had so few changes between
-// the runs, or so many, that the processor predicts them.
-inline bool is_predicted(std::size_t changes) noexcept {
-    return changes <= 4 || changes >= merge_block - 2;
+// True if branches are faster for the next block of a merge: the block before it had so few changes
+// between the runs in its steps, or so many, that the processor predicts them.
+inline bool is_predicted(std::size_t changes, std::size_t steps) noexcept {
+    return changes <= steps / 4 || changes >= steps - steps / 8;
 }
 
 // True if the runs are of similar lengths. Otherwise the next element belongs to the longer run
@@ -83,8 +83,8 @@ template <class A, class B, class To, class Second, class Put>
         else if (second(*a, b[merge_block - 1]))
             copy_block(b);
         else
-            changes =
-                is_predicted(changes) ? take_by_branches(merge_block) : alternate(merge_block);
+            changes = is_predicted(changes, merge_block) ? take_by_branches(merge_block)
+                                                         : alternate(merge_block);
     }
     alternate(steps);
 }
