@@ -22,8 +22,8 @@ from .figures import compared, main_figure, medians, middle
 from .figures import text as figure_text
 from .guards import tables
 from .marks import marked, version
-from .stats import Comparison, compare, median_interval
-from .table import SAME_MARK, four_digits, spread
+from .stats import Comparison, median_interval
+from .table import SAME_MARK, compare_cells, four_digits, spread
 from .templates import fill
 
 INDEX = "README.md"
@@ -183,7 +183,7 @@ def verdict(cells: Sequence[Cell]) -> Verdict | None:
         return None
     best = min(ours, key=middle)
     peer = min(peers, key=middle)
-    found = compare(compared(best), compared(peer))
+    found = compare_cells(best, peer)
     return Verdict(best, peer, found) if found else None
 
 
