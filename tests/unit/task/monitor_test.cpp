@@ -247,35 +247,39 @@ private:
     }
 };
 
+// Strands of each kind put numbers, and strands of each kind take them.
+template <class Cell>
+void pass_numbers_between_all_kinds() {
+    static constexpr int rounds = 100;
+    for (const strand_kind puts : all_kinds)
+        for (const strand_kind takes : all_kinds) {
+            Cell one;
+            auto producer = start_as(
+                puts,
+                [&] {
+                    for (int i = 0; i < rounds; ++i) one.put(i);
+                },
+                [&]() -> task<> {
+                    for (int i = 0; i < rounds; ++i) co_await one.async_put(i);
+                });
+            auto consumer = start_as(
+                takes,
+                [&] {
+                    for (int i = 0; i < rounds; ++i) EXPECT_EQ(one.take(), i);
+                },
+                [&]() -> task<> {
+                    for (int i = 0; i < rounds; ++i) {
+                        const int got = co_await one.async_take();
+                        EXPECT_EQ(got, i);
+                    }
+                });
+            producer();
+            consumer();
+        }
+}
+
 TEST_P(monitor_awaits, each_kind_of_strand_waits_for_a_condition_that_each_kind_signals) {
-    runtime.run([] {
-        static constexpr int rounds = 100;
-        for (const strand_kind puts : all_kinds)
-            for (const strand_kind takes : all_kinds) {
-                exchange one;
-                auto producer = start_as(
-                    puts,
-                    [&] {
-                        for (int i = 0; i < rounds; ++i) one.put(i);
-                    },
-                    [&]() -> task<> {
-                        for (int i = 0; i < rounds; ++i) co_await one.async_put(i);
-                    });
-                auto consumer = start_as(
-                    takes,
-                    [&] {
-                        for (int i = 0; i < rounds; ++i) EXPECT_EQ(one.take(), i);
-                    },
-                    [&]() -> task<> {
-                        for (int i = 0; i < rounds; ++i) {
-                            const int got = co_await one.async_take();
-                            EXPECT_EQ(got, i);
-                        }
-                    });
-                producer();
-                consumer();
-            }
-    });
+    runtime.run([] { pass_numbers_between_all_kinds<exchange>(); });
 }
 
 TEST_P(monitor_awaits, many_tasks_wait_for_a_condition_with_limits_and_none_is_lost) {
@@ -551,34 +555,7 @@ struct async_cell : sennit::monitor {
 };
 
 TEST_P(monitor_awaits, async_waitfor_accepts_calls_of_each_kind_of_strand) {
-    runtime.run([] {
-        static constexpr int rounds = 100;
-        for (const strand_kind puts : all_kinds)
-            for (const strand_kind takes : all_kinds) {
-                async_cell one;
-                auto producer = start_as(
-                    puts,
-                    [&] {
-                        for (int i = 0; i < rounds; ++i) one.put(i);
-                    },
-                    [&]() -> task<> {
-                        for (int i = 0; i < rounds; ++i) co_await one.async_put(i);
-                    });
-                auto consumer = start_as(
-                    takes,
-                    [&] {
-                        for (int i = 0; i < rounds; ++i) EXPECT_EQ(one.take(), i);
-                    },
-                    [&]() -> task<> {
-                        for (int i = 0; i < rounds; ++i) {
-                            const int got = co_await one.async_take();
-                            EXPECT_EQ(got, i);
-                        }
-                    });
-                producer();
-                consumer();
-            }
-    });
+    runtime.run([] { pass_numbers_between_all_kinds<async_cell>(); });
 }
 
 struct two_calls : sennit::monitor {
