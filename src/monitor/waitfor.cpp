@@ -231,7 +231,7 @@ wait_for_calls(accept_request::clause_list clauses, std::uintptr_t me, sched::st
 
 struct examined {
     std::size_t otherwise, late; // The numbers of these clauses, or clauses.size().
-    bool somebody_returns;
+    bool task_returns;
 };
 [[gnu::always_inline]] inline examined examine(accept_request::clause_list clauses,
                                                std::uintptr_t me) noexcept {
@@ -248,7 +248,7 @@ struct examined {
             SENNIT_CHECK(monitor_ops::owned(one.of, me),
                          "[SNT-408] waitfor names a monitor that the caller has not entered; enter "
                          "it first");
-            found.somebody_returns |= accept_request::returning_to(one.of);
+            found.task_returns |= accept_request::returning_to(one.of);
         }
     }
     return found;
@@ -266,8 +266,8 @@ SENNIT_RETURN_VIA_THUNK std::size_t run_waitfor(std::span<const accept_clause* c
     // SAFETY: as self_identity.
     const auto me = reinterpret_cast<std::uintptr_t>(sched::identity_of(running));
     sched::strand& own = sched::strand_or_thread(running);
-    const auto [otherwise, late, somebody_returns] = examine(clauses, me);
-    if (!somebody_returns) [[likely]] {
+    const auto [otherwise, late, task_returns] = examine(clauses, me);
+    if (!task_returns) [[likely]] {
         if (const accept_request::found ready = accept_request::find(clauses, nullptr);
             ready.arrival) {
             if (clauses[ready.clause]->member != &key_of_destructor)
