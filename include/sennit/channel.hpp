@@ -87,6 +87,7 @@ protected:
     }
 
     mutable base::spin_lock lock_; // guards all members below
+    base::lock_uses uses_;
     bool closed_ = false;
     std::exception_ptr error_;
     sched::wait_list senders_;
@@ -334,7 +335,7 @@ private:
     }
 
     channel_status push_before(T& value, std::int64_t deadline_ns) {
-        if (!lock_.lock_now()) [[unlikely]]
+        if (!lock_.lock_plainly()) [[unlikely]]
             return push_contended(value, deadline_ns);
         // The usual case: there is room, and no receiver waits.
         if (values_.size() + promised_ < values_.room() && receivers_.empty() && !closed_) {
@@ -364,7 +365,7 @@ private:
     }
 
     channel_status pop_before(std::optional<T>& to, std::int64_t deadline_ns) {
-        if (!lock_.lock_now()) [[unlikely]]
+        if (!lock_.lock_plainly()) [[unlikely]]
             return pop_contended(to, deadline_ns);
         // The usual case: a value lies in the channel, and no sender waits.
         if (values_.size() > 0 && senders_.empty()) {
@@ -375,7 +376,7 @@ private:
         return pop_or_wait(to, deadline_ns);
     }
     [[gnu::noinline]] channel_status pop_contended(std::optional<T>& to, std::int64_t deadline_ns) {
-        lock_.lock();
+        lock_.lock(uses_);
         return pop_or_wait(to, deadline_ns);
     }
     [[gnu::noinline]] channel_status pop_or_wait(std::optional<T>& to, std::int64_t deadline_ns) {
@@ -420,7 +421,7 @@ private:
     // Takes the lock, and makes room for one more value if the channel is unbounded. The buffer
     // grows without the lock held.
     void lock_with_room() {
-        lock_.lock();
+        lock_.lock(uses_);
         while (capacity_ == unbounded && values_.size() + promised_ >= values_.room()) {
             const std::size_t room = values_.room();
             lock_.unlock();

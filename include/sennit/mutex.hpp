@@ -21,7 +21,8 @@
 // a caller that is not the owner throws std::system_error(operation_not_permitted).
 // Cost: without contention, one compare-and-swap to lock and one to unlock.
 //
-// State of the word: the owner's identity (0: free), and two flags in its low bits. `waiting` says
+// State of the word: the owner's identity (0: free), two flags in its low bits, and in its high bits
+// the worker that the mutex is biased to (sennit/detail/sys/biased_word.hpp). `waiting` says
 // that the list holds a waiter. `woken` says that a woken waiter is on its way to try again, so
 // that unlock need not wake another. The flags and the list change under `lock_`. An owner that
 // leaves a word with flags does so under `lock_`, too; but while `woken` is set, it uses a
@@ -35,7 +36,9 @@
 #include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/timed_lock.hpp"
 #include "sennit/detail/core/wait.hpp"
+#include "sennit/detail/sys/biased_word.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
+#include "sennit/detail/sys/spin_lock.hpp"
 
 #include <chrono>
 #include <coroutine>
@@ -65,24 +68,20 @@ public:
     // Blocks until the caller owns the mutex. Throws std::system_error if the caller already owns
     // it.
     void lock() {
-        std::uintptr_t seen = 0;
-        const std::uintptr_t me = self();
-        // pairs with unlock
-        if (!base::elidable(word_).cas_acq(seen, me)) [[unlikely]]
+        if (const std::uintptr_t me = self(); !lock_free(me)) [[unlikely]]
             (void)lock_slowly(me, sched::never);
     }
     // Takes the mutex if it is free, and returns true. Returns false otherwise. Does not block.
     bool try_lock() noexcept {
-        std::uintptr_t seen = 0;
-        // Pairs with unlock.
-        return base::elidable(word_).cas_acq(seen, self()) || (seen != 0 && try_lock_slowly());
+        return lock_free(self()) || try_lock_slowly();
     }
     // Releases the mutex. Does not block. Throws std::system_error unless the caller owns it.
     void unlock() {
-        std::uintptr_t seen = self();
+        const std::uintptr_t me = self();
+        std::uintptr_t seen = me;
         // pairs with lock
-        if (!base::elidable(word_).cas_rel(seen, 0)) [[unlikely]]
-            unlock_slowly();
+        if (!base::update_plainly(word_, me, std::uintptr_t{0}) && !word_.cas_rel(seen, 0))
+            [[unlikely]] unlock_slowly();
     }
 
     // Suspends the awaiting task until it owns the mutex. A waiting task is handed the lock, so no
@@ -93,20 +92,21 @@ public:
 
 protected:
     bool lock_until(std::int64_t deadline_ns) {
-        std::uintptr_t seen = 0;
         const std::uintptr_t me = self();
-        // Pairs with unlock.
-        return base::elidable(word_).cas_acq(seen, me) || lock_slowly(me, deadline_ns);
+        return lock_free(me) || lock_slowly(me, deadline_ns);
     }
     bool owned() const noexcept {
         // Orders nothing: the result is true only if this owner wrote the word.
-        return (word_.load_rlx() & ~bits) == self();
+        return owner_in(word_.load_rlx()) == self();
     }
 
 private:
     friend class detail::lock_case;
     friend class detail::lock_awaiter;
     static constexpr std::uintptr_t waiting = 1, woken = 2, bits = 3;
+    static std::uintptr_t owner_in(std::uintptr_t word) noexcept {
+        return base::without_bias(word) & ~bits;
+    }
     // The data that unlock finds in the entry of a waiter.
     struct attempt {
         std::uintptr_t who;
@@ -117,7 +117,19 @@ private:
     static std::uintptr_t self() noexcept {
         return reinterpret_cast<std::uintptr_t>(sched::current_identity());
     }
+    // Takes the mutex if it is free, no task waits, and it is not biased to another thread.
+    [[gnu::always_inline]] bool lock_free(std::uintptr_t me) noexcept {
+        if (base::update_plainly(word_, std::uintptr_t{0}, me)) return true;
+        std::uintptr_t seen = 0;
+        // Pairs with unlock.
+        if (!base::this_thread_registered() || !word_.cas_acq(seen, me)) return false;
+        if (uses_.count()) [[unlikely]]
+            take_bias(me);
+        return true;
+    }
+    void take_bias(std::uintptr_t me) noexcept;
     bool lock_slowly(std::uintptr_t me, std::int64_t deadline_ns);
+    bool lock_or_wait(std::uintptr_t me, std::int64_t deadline_ns);
     bool try_lock_slowly() noexcept;
     bool lock_or_list() noexcept;
     static const void* holder(const void* on) noexcept; // for reports
@@ -125,6 +137,7 @@ private:
 
     base::atomic<std::uintptr_t> word_{0};
     base::spin_lock lock_;
+    base::lock_uses uses_; // the owner of the mutex changes it
     sched::wait_list waiters_;
 };
 

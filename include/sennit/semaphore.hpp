@@ -49,7 +49,8 @@ public:
 
 private:
     friend class acquire_case;
-    base::spin_lock lock_; // guards the two members below
+    base::spin_lock lock_; // guards the members below
+    base::lock_uses uses_;
     std::ptrdiff_t tokens_;
     sched::wait_list waiters_;
 };

@@ -4,7 +4,7 @@
 #include "../core/policy/tuning.hpp"
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/now.hpp"
-#include "sennit/detail/sys/single_threaded.hpp"
+#include "sennit/detail/sys/biased_word.hpp"
 #include "sennit/on_lock.hpp"
 
 #include <mutex>
@@ -32,19 +32,34 @@ mutex::~mutex() {
 
 const void* mutex::holder(const void* on) noexcept {
     // SAFETY: the bits of the address that the owner wrote.
-    return reinterpret_cast<const void*>(static_cast<const mutex*>(on)->word_.load_rlx() &
-                                         ~bits); // a hint
+    return reinterpret_cast<const void*>(
+        owner_in(static_cast<const mutex*>(on)->word_.load_rlx())); // a hint
+}
+
+void mutex::take_bias(std::uintptr_t me) noexcept {
+    const auto bias = static_cast<std::uintptr_t>(uses_.ask()) << 32;
+    std::uintptr_t seen = me;
+    // Orders nothing: the caller owns the mutex. It fails if a task has begun to wait.
+    (void)word_.cas_rlx(seen, bias | me);
 }
 
 bool mutex::try_lock_slowly() noexcept {
-    std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
+    std::uintptr_t seen = base::without_bias(word_.load_rlx()); // a hint: the CAS decides
     // Pairs with unlock.
     while ((seen & ~bits) == 0)
-        if (base::elidable(word_).cas_acq(seen, seen | self())) return true;
+        if (base::biasable(word_).cas_acq(seen, seen | self())) return true;
     return false;
 }
 
 bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
+    const std::uintptr_t seen = word_.load_rlx(); // a hint
+    const bool foreign = base::is_biased(seen) && !base::is_own(seen);
+    const bool locked = lock_or_wait(me, deadline_ns);
+    if (locked && foreign) uses_.note_loss();
+    return locked;
+}
+
+bool mutex::lock_or_wait(std::uintptr_t me, std::int64_t deadline_ns) {
     if (owned())
         fail(std::errc::resource_deadlock_would_occur,
              "sennit: [SNT-202] mutex::lock: the caller owns this mutex already; unlock it first, "
@@ -61,18 +76,18 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
     std::int64_t began = 0;
     for (;;) {
         lock_.lock();
-        std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
+        std::uintptr_t seen = base::without_bias(word_.load_rlx()); // a hint: the CAS decides
         for (;;) {
             const std::uintptr_t others =
                 (seen & bits & ~my_bit) | (waiters_.empty() ? 0 : waiting);
             if ((seen & ~bits) == 0) {
                 // Pairs with unlock.
-                if (!base::elidable(word_).cas_acq(seen, me | others)) continue;
+                if (!base::biasable(word_).cas_acq(seen, me | others)) continue;
                 lock_.unlock();
                 return true;
             }
             // Orders nothing: this task does not own the lock yet.
-            if (base::elidable(word_).cas_rlx(seen, (seen & ~bits) | others | waiting)) break;
+            if (base::biasable(word_).cas_rlx(seen, (seen & ~bits) | others | waiting)) break;
         }
         if (began == 0) began = sched::now_ns();
         const sched::wake_reason why = sched::block(waiters_, lock_,
@@ -94,13 +109,13 @@ bool mutex::lock_slowly(std::uintptr_t me, std::int64_t deadline_ns) {
 // before the caller has decided whether to enter the list. If the caller does not enter it, the
 // next unlock clears the flag.
 bool mutex::lock_or_list() noexcept {
-    std::uintptr_t seen = word_.load_rlx(); // a hint: the CAS decides
+    std::uintptr_t seen = base::without_bias(word_.load_rlx()); // a hint: the CAS decides
     for (;;) {
         if ((seen & ~bits) == 0) {
             // Pairs with unlock.
-            if (base::elidable(word_).cas_acq(seen, seen | self())) return true;
+            if (base::biasable(word_).cas_acq(seen, seen | self())) return true;
             // Orders nothing: this task does not own the lock yet.
-        } else if (base::elidable(word_).cas_rlx(seen, seen | waiting)) {
+        } else if (base::biasable(word_).cas_rlx(seen, seen | waiting)) {
             return false;
         }
     }
@@ -111,15 +126,15 @@ void mutex::unlock_slowly() {
         fail(std::errc::operation_not_permitted,
              "sennit: [SNT-203] mutex::unlock: the caller does not own this mutex; only the fiber "
              "or thread that locked it may unlock it");
-    std::uintptr_t word = word_.load_rlx(); // a hint: the CAS decides
+    std::uintptr_t word = base::without_bias(word_.load_rlx()); // a hint: the CAS decides
     // Pairs with lock.
     while ((word & woken) != 0)
-        if (base::elidable(word_).cas_rel(word, word & bits)) return;
+        if (base::biasable(word_).cas_rel(word, word & bits)) return;
     sched::claimed next;
     {
         std::lock_guard guard(lock_);
         // The owner reads its own word; the flags change under the lock.
-        const std::uintptr_t seen = word_.load_rlx();
+        const std::uintptr_t seen = base::without_bias(word_.load_rlx());
         std::uintptr_t after = seen & woken;
         if (after == 0 && (next = sched::claim_first(waiters_))) {
             auto& its = *static_cast<attempt*>(next.entry->data);
@@ -127,7 +142,11 @@ void mutex::unlock_slowly() {
             after = its.handed ? its.who : woken;
         }
         if (!waiters_.empty()) after |= waiting;
-        word_.store_rel(after); // pairs with lock
+        if (!base::update_plainly(word_, seen, after)) {
+            // The caller may run on another worker than the one that it locked the mutex on.
+            base::make_neutral(word_);
+            word_.store_rel(after); // pairs with lock
+        }
     }
     if (next) sched::end_wait(next);
 }

@@ -16,7 +16,8 @@ semaphore_core::~semaphore_core() {
 
 void semaphore_core::release(std::ptrdiff_t count, std::ptrdiff_t most) {
     sched::wake_ups woken;
-    std::lock_guard guard(lock_);
+    lock_.lock(uses_);
+    std::lock_guard guard(lock_, std::adopt_lock);
     if (count < 0 || count > most - tokens_)
         throw std::system_error(std::make_error_code(std::errc::value_too_large),
                                 "sennit: [SNT-214] semaphore::release: the semaphore would have "
@@ -26,14 +27,15 @@ void semaphore_core::release(std::ptrdiff_t count, std::ptrdiff_t most) {
 }
 
 bool semaphore_core::try_acquire() noexcept {
-    std::lock_guard guard(lock_);
+    lock_.lock(uses_);
+    std::lock_guard guard(lock_, std::adopt_lock);
     if (tokens_ == 0) return false;
     --tokens_;
     return true;
 }
 
 bool semaphore_core::acquire_before(std::int64_t deadline_ns) {
-    lock_.lock();
+    lock_.lock(uses_);
     if (tokens_ > 0) {
         --tokens_;
         lock_.unlock();
@@ -46,7 +48,7 @@ bool semaphore_core::acquire_before(std::int64_t deadline_ns) {
 }
 
 bool semaphore_core::awaited::ready_or_lock() noexcept {
-    self->lock_.lock();
+    self->lock_.lock(self->uses_);
     if (self->tokens_ == 0) return false;
     --self->tokens_;
     self->lock_.unlock();

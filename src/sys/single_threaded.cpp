@@ -11,11 +11,23 @@
 namespace sennit::sys {
 
 namespace {
-// The budget for ending exclusive mode, at 1 to 20 us each: up to 32 times in a row, and otherwise
-// less than a hundredth of the time.
-constexpr std::int64_t max_revocations = 32;
-constexpr std::int64_t ns_per_revocation = 2'000'000;
 constexpr std::int64_t drained_ns = 10'000'000;
+// An owner that loses so many biases in such a time takes a new id.
+#ifdef SENNIT_SIMULATOR
+constexpr std::uint32_t losses_at_once = 2;
+#else
+constexpr std::uint32_t losses_at_once = 8;
+#endif
+constexpr std::int64_t losses_ns = 4'000'000;
+
+// The key of a thread that is in shared mode.
+std::uint32_t shared_key(const base::thread_registration& whose) noexcept {
+    const std::uint32_t id = whose.id.load_rlx(); // under the gate
+    return id == 0 ? std::uint32_t{base::thread_registration::shared} : id << 16;
+}
+bool is_registered(const base::thread_registration& whose) noexcept {
+    return whose.key.load_rlx() != base::thread_registration::unregistered; // under the gate
+}
 } // namespace
 
 // The gate has its own lock, because a spin lock would ask for the thread's mode.
@@ -37,7 +49,8 @@ void single_thread_mode::register_thread(base::thread_registration& me,
     const gate_guard guard(*this);
     registered_.store_rlx(registered_.load_rlx() + 1); // under the lock
     if (exclusive_) revoke_exclusive();
-    me.mode.store_rlx(base::thread_registration::shared); // own thread
+    if (me.wants_exclusive) give_id(me);
+    me.key.store_rlx(shared_key(me)); // own thread
     if (!me.wants_exclusive) return;
     add_candidate(me);
     grant_exclusive(now_ns);
@@ -49,8 +62,26 @@ void single_thread_mode::unregister_thread(base::thread_registration& me,
     registered_.store_rlx(registered_.load_rlx() - 1); // under the lock
     if (exclusive_ == &me) exclusive_ = nullptr;
     remove_candidate(me);
-    me.mode.store_rlx(base::thread_registration::unregistered); // own thread
+    me.key.store_rlx(base::thread_registration::unregistered); // own thread
     grant_exclusive(now_ns);
+}
+
+void single_thread_mode::release_id(base::thread_registration& me) noexcept {
+    const gate_guard guard(*this);
+    owners_[me.id.load_rlx()] = nullptr; // under the gate
+    me.id.store_rlx(0);                  // under the gate
+}
+
+// If all ids are taken, the thread has none.
+void single_thread_mode::give_id(base::thread_registration& whose) noexcept {
+    if (whose.id.load_rlx() != 0) return; // under the gate
+    for (std::size_t i = 1; i < ids; ++i) {
+        last_id_ = last_id_ % (ids - 1) + 1;
+        if (owners_[last_id_]) continue;
+        owners_[last_id_] = &whose;
+        whose.id.store_rlx(static_cast<std::uint16_t>(last_id_)); // under the gate
+        return;
+    }
 }
 
 // Where all places are taken, the thread is no candidate until it asks again.
@@ -76,32 +107,97 @@ void single_thread_mode::grant_exclusive(std::int64_t now_ns) noexcept {
     const auto only = std::find_if(candidates_.begin(), candidates_.end(),
                                    [](const auto* one) { return one != nullptr; });
     if (only == candidates_.end()) return;
-    const std::int64_t saved = (now_ns - counted_ns_) / ns_per_revocation;
-    if (saved > 0) {
-        counted_ns_ += saved * ns_per_revocation;
-        revocations_ = std::max<std::int64_t>(revocations_ - saved, 0);
-    }
-    if (revocations_ >= max_revocations) return;
+    if (!revocations_.has_room(now_ns)) return;
     exclusive_ = *only;
     // Pairs with begin_exclusive, which sees the writes that other threads made before they
     // unregistered.
-    exclusive_->mode.store_rel(base::thread_registration::exclusive);
+    exclusive_->key.store_rel(base::thread_registration::exclusive);
 }
 
-// Ends exclusive mode. If the system has come to refuse membarrier (a system call filter), the
-// caller waits 10 ms instead, in which any store leaves its processor's buffer many times over.
-void single_thread_mode::revoke_exclusive() noexcept {
-    base::thread_registration& other = *exclusive_;
-    // pairs through the barrier with the second look in begin_exclusive
-    other.mode.store_rlx(base::thread_registration::shared);
+bool single_thread_mode::budget::has_room(std::int64_t now_ns) noexcept {
+    if (const std::int64_t saved = (now_ns - counted_ns) / interval_ns; saved > 0) {
+        counted_ns += saved * interval_ns;
+        used.store_rlx(std::max<std::int64_t>(used.load_rlx() - saved, 0)); // under the gate
+    }
+    return used.load_rlx() < most; // under the gate
+}
+
+// If the system has come to refuse membarrier (a system call filter), the caller waits 10 ms
+// instead, in which any store leaves its processor's buffer many times over.
+void single_thread_mode::lock_out(base::thread_registration& owner) noexcept {
+    // Pairs through the barrier with the owner's look at its key.
+    if (!SENNIT_MUTANT("key of the owner")) owner.key.store_rlx(base::thread_registration::shared);
     if (!SENNIT_MUTANT("barrier at the end of exclusive mode") && !barrier_all_threads())
         for (const std::int64_t until = now_ns() + drained_ns; now_ns() < until;)
             base::spin_pause(0);
     if (!SENNIT_MUTANT("wait for the exclusive thread"))
         // pairs with end_exclusive
-        for (unsigned round = 0; other.busy.load_acq() != 0; ++round) base::spin_pause(round);
+        for (unsigned round = 0; owner.busy.load_acq() != 0; ++round) base::spin_pause(round);
+}
+
+void single_thread_mode::revoke_exclusive() noexcept {
+    lock_out(*exclusive_);
+    // Orders nothing: no word that names the owner has changed.
+    exclusive_->key.store_rlx(shared_key(*exclusive_));
     exclusive_ = nullptr;
-    ++revocations_;
+    revocations_.use();
+}
+
+bool single_thread_mode::count_loss(base::thread_registration& owner,
+                                    std::int64_t now_ns) noexcept {
+    if (now_ns >= owner.counted_until_ns) {
+        owner.counted_until_ns = now_ns + losses_ns;
+        owner.lost = 0;
+    }
+    return ++owner.lost >= losses_at_once;
+}
+
+template <class T>
+void single_thread_mode::end_bias(base::atomic<T>& word, base::thread_registration& me,
+                                  end_of_bias how, std::int64_t now_ns) noexcept {
+    const gate_guard guard(*this);
+    const auto is_left_alone = [how](T seen) {
+        return !base::is_biased(seen) || (how == end_of_bias::if_free && (seen & 1) != 0);
+    };
+    T seen = word.load_rlx(); // a hint: the second look decides
+    if (is_left_alone(seen)) return;
+    const auto id = static_cast<std::size_t>(seen >> (8 * sizeof(T) - 16));
+    base::thread_registration* const owner = owners_[id];
+    // Own thread. The thread that kept the caller from plain updates has left the gate.
+    if (owner == &me && me.key.load_rlx() != base::thread_registration::exclusive &&
+        how != end_of_bias::also_own)
+        return;
+    const bool active = owner && owner != &me && is_registered(*owner);
+    if (active) lock_out(*owner);
+    seen = word.load_acq(); // pairs with the owner's updates
+    const bool ends = !is_left_alone(seen);
+    // Pairs with the locked instructions of all threads.
+    if (ends) word.store_rel(base::without_bias(seen));
+    if (!active) return;
+    if (ends && count_loss(*owner, now_ns)) {
+        owner->lost = 0;
+        owners_[id] = nullptr;
+        owner->id.store_rlx(0); // under the gate
+        give_id(*owner);
+    }
+    // Pairs with the owner's look at its key.
+    owner->key.store_rel(shared_key(*owner));
+}
+
+std::uint32_t single_thread_mode::request_bias(base::thread_registration& me, unsigned losses,
+                                               std::int64_t now_ns) noexcept {
+    // One request in 4^losses. All of these loads are hints.
+    if ((me.requests++ & ((1u << 2 * losses) - 1)) != 0) return 0;
+    if (me.id.load_rlx() == 0 || now_ns < next_bias_ns_.load_rlx()) return 0; // a hint
+    const gate_guard guard(*this);
+    if (!biases_.has_room(now_ns)) {
+        next_bias_ns_.store_rlx(now_ns + biases_.interval_ns); // a hint
+        return 0;
+    }
+    // Under the gate.
+    if (me.key.load_rlx() == base::thread_registration::exclusive) return 0;
+    biases_.use();
+    return std::uint32_t{me.id.load_rlx()} << 16; // under the gate
 }
 
 void single_thread_mode::try_become_exclusive(base::thread_registration& me,
@@ -109,20 +205,25 @@ void single_thread_mode::try_become_exclusive(base::thread_registration& me,
     // Own thread. A worker that has unregistered, as a spare worker does when it is deactivated,
     // stays unregistered until its next lock. The one registered thread may then be another thread,
     // and the check below would count the two as one.
-    if (me.mode.load_rlx() != base::thread_registration::shared &&
-        !SENNIT_MUTANT("an unregistered thread does not become exclusive"))
+    if (!is_registered(me) && !SENNIT_MUTANT("an unregistered thread does not become exclusive"))
         return;
     const gate_guard guard(*this);
+    // Under the gate. Only this thread could make the caller exclusive without it.
+    if (me.key.load_rlx() == base::thread_registration::exclusive) return;
     me.wants_exclusive = true;
+    give_id(me);
+    me.key.store_rlx(shared_key(me)); // own thread
     add_candidate(me);
     grant_exclusive(now_ns);
 }
 
 void single_thread_mode::reset_after_fork(base::thread_registration& me) noexcept {
     // orders nothing: the child has one thread only
-    const bool member = me.mode.load_rlx() != base::thread_registration::unregistered;
-    me.mode.store_rlx(member ? base::thread_registration::shared
-                             : base::thread_registration::unregistered);
+    const bool member = is_registered(me);
+    owners_.fill(nullptr);
+    owners_[me.id.load_rlx()] = me.id.load_rlx() == 0 ? nullptr : &me; // one thread
+    me.key.store_rlx(member ? shared_key(me)
+                            : std::uint32_t{base::thread_registration::unregistered});
     me.busy.store_rlx(0);
     // orders nothing: one thread
     registered_.store_rlx(member ? 1 : 0);
@@ -151,7 +252,7 @@ thread_registration* own_registration() noexcept {
 void register_this_thread() noexcept {
     thread_registration* const me = own_registration();
     // own thread
-    if (!me || me->mode.load_rlx() != thread_registration::unregistered) return;
+    if (!me || me->key.load_rlx() != thread_registration::unregistered) return;
     sys::unregister_at_thread_end();
     sys::process_mode.register_thread(*me, sys::coarse_now_ns());
 }
@@ -159,7 +260,7 @@ void register_this_thread() noexcept {
 void unregister_this_thread() noexcept {
     thread_registration* const me = own_registration();
     // own thread
-    if (me && me->mode.load_rlx() != thread_registration::unregistered)
+    if (me && me->key.load_rlx() != thread_registration::unregistered)
         sys::process_mode.unregister_thread(*me, sys::coarse_now_ns());
 }
 
@@ -168,13 +269,40 @@ void end_registration() noexcept {
     if (!me) return;
     me->wants_exclusive = false; // A later lock of this thread makes it no candidate.
     unregister_this_thread();
+    sys::process_mode.release_id(*me);
 }
 
 void try_become_exclusive(std::int64_t now_ns) noexcept {
     thread_registration* const me = own_registration();
-    if (!me || me->mode.load_rlx() == thread_registration::exclusive) return; // own thread
+    if (!me || me->key.load_rlx() == thread_registration::exclusive) return; // own thread
     if (me->wants_exclusive && !sys::process_mode.may_be_only_thread()) return;
     if (sys::barrier_available()) sys::process_mode.try_become_exclusive(*me, now_ns);
+}
+
+namespace {
+template <class T>
+void end_bias_as(atomic<T>& word, sys::single_thread_mode::end_of_bias how) noexcept {
+    if (thread_registration* const me = own_registration())
+        sys::process_mode.end_bias(word, *me, how, sys::coarse_now_ns());
+}
+} // namespace
+
+void end_bias(atomic<std::uint32_t>& word) noexcept {
+    end_bias_as(word, sys::single_thread_mode::end_of_bias::if_free);
+}
+
+void end_bias(atomic<std::uint64_t>& word) noexcept {
+    end_bias_as(word, sys::single_thread_mode::end_of_bias::of_any);
+}
+
+void make_neutral_slowly(atomic<std::uint64_t>& word) noexcept {
+    if (!this_thread_registered()) register_this_thread();
+    end_bias_as(word, sys::single_thread_mode::end_of_bias::also_own);
+}
+
+std::uint32_t request_bias(unsigned losses) noexcept {
+    thread_registration* const me = own_registration();
+    return me ? sys::process_mode.request_bias(*me, losses, sys::coarse_now_ns()) : 0;
 }
 
 void reset_registration_after_fork() noexcept {

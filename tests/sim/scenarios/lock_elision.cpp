@@ -19,7 +19,7 @@ namespace {
 
 bool is_exclusive() {
     const sennit::base::thread_registration* const me = sennit::base::own_registration();
-    return me && me->mode.load() == sennit::base::thread_registration::exclusive;
+    return me && me->key.load() == sennit::base::thread_registration::exclusive;
 }
 
 // The calling thread asks as a worker does when it starts. No other thread may be registered.

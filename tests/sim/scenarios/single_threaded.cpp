@@ -13,6 +13,10 @@ using sennit::sys::single_thread_mode;
 
 namespace {
 
+bool is_exclusive(const thread_registration& whose) {
+    return whose.key.load() == thread_registration::exclusive;
+}
+
 // Works like base::spin_lock.
 class elidable_lock {
 public:
@@ -65,7 +69,7 @@ struct one_member {
 struct one_exclusive : one_member {
     one_exclusive() {
         all.try_become_exclusive(first, 0);
-        sim::check(first.mode.load() == thread_registration::exclusive,
+        sim::check(is_exclusive(first),
                    "no other thread is registered");
     }
 };
@@ -130,8 +134,7 @@ SIM_SCENARIO_WITHIN(single_thread_mode, unregistering_begins_exclusive_mode, .pr
     one_member here;
     here.all.register_thread(here.second, 0);
     here.all.try_become_exclusive(here.first, 0);
-    sim::check(here.first.mode.load() == thread_registration::shared,
-               "another thread is registered");
+    sim::check(!is_exclusive(here.first), "another thread is registered");
     sim::thread other([&] {
         here.second_counts();
         here.all.unregister_thread(here.second, 0);
@@ -139,7 +142,7 @@ SIM_SCENARIO_WITHIN(single_thread_mode, unregistering_begins_exclusive_mode, .pr
     for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
     sim::check(here.count == 3, "all threads have counted");
-    sim::check(here.first.mode.load() == thread_registration::exclusive,
+    sim::check(is_exclusive(here.first),
                "the other thread has unregistered");
 }
 
@@ -205,7 +208,7 @@ SIM_SCENARIO_WITHIN(single_thread_mode, try_become_exclusive_races_register, .pr
     here.first_counts();
     other.join();
     sim::check(here.count == 2, "both threads have counted");
-    sim::check(here.first.mode.load() == thread_registration::shared, "two threads are registered");
+    sim::check(!is_exclusive(here.first), "two threads are registered");
 }
 
 // A worker that is deactivated unregisters, and registers again when it looks for work.
@@ -216,7 +219,7 @@ SIM_SCENARIO_WITHIN(single_thread_mode, unregistered_thread_does_not_become_excl
     sim::thread other([&] {
         here.all.unregister_thread(here.second, 0);
         here.all.try_become_exclusive(here.second, 0);
-        if (here.second.mode.load() == thread_registration::unregistered)
+        if (here.second.key.load() == thread_registration::unregistered)
             here.all.register_thread(here.second, 0); // its first lock does this
         here.second_counts();
     });
@@ -234,6 +237,6 @@ SIM_SCENARIO_WITHIN(single_thread_mode, exclusive_thread_unregisters, .preemptio
     here.all.unregister_thread(here.first, 0);
     other.join();
     sim::check(here.count == 2, "both threads have counted");
-    sim::check(here.first.mode.load() == thread_registration::unregistered,
+    sim::check(here.first.key.load() == thread_registration::unregistered,
                "the thread has unregistered");
 }

@@ -25,8 +25,11 @@ namespace {
 using sennit::base::thread_registration;
 using sennit::sys::single_thread_mode;
 
+// The key without the bias id.
 std::uint32_t mode_of(const thread_registration& who) {
-    return who.mode.load();
+    const std::uint32_t key = who.key.load();
+    const bool has_id = key != thread_registration::exclusive && key >> 16 == who.id.load();
+    return has_id ? std::uint32_t{thread_registration::shared} : key;
 }
 
 TEST(single_thread_mode, only_thread_becomes_exclusive) {

@@ -1,62 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single-thread mode: elides the locked instructions of locks and hand-overs while only one thread
-// works with the library. A locked instruction costs 7 ns on a Xeon, and it waits for all earlier
-// stores.
+// Plain updates: elides the locked instructions of locks and hand-overs where only one thread needs
+// them. A locked instruction costs 7 ns on a Xeon, and it waits for all earlier stores.
+//
+// Two cases are elided:
+// * **Single-thread mode.** One thread works with the library, and all other threads sleep or have
+//   never used it. That thread is *exclusive*: it updates every elidable word plainly, as a handful
+//   of loads and stores.
+// * **Bias.** Several threads work with the library, but a lock is used by one of them. The upper
+//   16 bits of such a *biasable word* (biased_word.hpp) name the thread that may update it plainly.
+//   In a word that is *neutral* they are 0, and threads update it by locked instructions.
 //
 // Registration. A thread registers at its first lock. It stays registered until it ends, or until
 // it declares that it will touch nothing for a while (`unregister_this_thread`, before it sleeps).
-// A worker that is the only registered thread may call `try_become_exclusive`. It then performs its
-// atomic updates between `begin_exclusive` and `end_exclusive`, as a handful of plain loads and
-// stores.
+// A worker calls `try_become_exclusive`. It becomes exclusive whenever it is the only registered
+// thread, and it is given a *bias id*, by which words can be biased to it.
 //
-// Protocol. The *exclusive thread* enters:
+// Protocol. Each thread has a `key`: the upper half of the words that it may update plainly. The
+// key is 0 for an exclusive thread, the bias id for other workers, and a value that no word holds
+// for all other threads. A thread updates a word plainly:
 // E1. It sets its `busy` word.
-// E2. It looks at its `mode` word. If the mode is still `exclusive`, it uses plain loads and
-//     stores. Otherwise it clears `busy` and takes the locked instruction.
+// E2. It reads its `key` (acquire), then the word. If the upper bits of the word are the key, it
+//     uses plain loads and stores. Otherwise it clears `busy` and takes the locked instruction.
 // E3. It clears `busy` (release) when its section ends.
-// A *registering thread* ends the exclusive mode:
-// R1. It writes `shared` into the exclusive thread's `mode` word.
+// Another thread ends that right, for all words (a thread registers while the owner is exclusive)
+// or for one word (a thread needs a word that is biased to the owner):
+// R1. It changes the owner's `key`.
 // R2. It makes every thread pass a barrier (membarrier).
-// R3. It waits until `busy` of the exclusive thread is 0 (acquire).
+// R3. It waits until the owner's `busy` is 0 (acquire).
+// R4. For one word: it makes the word neutral, and gives the key back (release).
+// All of these steps are taken under one lock of the process, the gate.
 //
 // Why it is correct. E1, E2 and R1, R2, R3 are Dekker's pattern, with the fence moved to the side
-// that runs rarely, as in core/queues/biased_lock.hpp. So either the registering thread sees `busy`
-// in R3 and waits, or the exclusive thread sees `shared` in E2 and takes the locked instruction. E3
-// and R3 publish the writes of the exclusive thread. The gate and the word that says `exclusive`,
-// also with release and acquire, publish the writes that other threads made before they
-// unregistered. In shared mode, all operations behave as if this file did not exist. A word that is
-// written through `elidable`, or between `begin_exclusive` and `end_exclusive`, must be written
+// that runs rarely, as in core/queues/biased_lock.hpp. If the owner sets `busy` before the barrier,
+// R3 sees that and waits for E3. Otherwise it reads its key after the barrier. Then it sees the
+// changed key; or it sees the key that R4 has given back, and, because it reads the word after the
+// key, the neutral word. E3 and R3 publish the writes of the owner. The gate and the key, with
+// release and acquire, publish the writes that other threads made before.
+// * A word that names a thread is updated by that thread only: a locked instruction expects 0 in
+//   the upper bits, and fails. A word becomes biased only while its holder holds it as a lock, by
+//   the holder itself (`grant_bias`).
+// * The owner may sleep: then it is unregistered, and needs no barrier, because it registers under
+//   the gate. It may have ended: then its id has no owner. An id may get a new owner, which takes
+//   over the words of the old one; the gate orders the two.
+// In shared mode, all operations on neutral words behave as if this file did not exist. A word that
+// is written through `elidable`, or between `begin_exclusive` and `end_exclusive`, must be written
 // only in that way, or before it is shared. An unregistered thread may read it. The memory orders
 // are the ones in the names. A word that a futex waits on, or that guards against a thread that
 // never registers, must not use this file.
 //
-// Cost. In exclusive mode: two loads and two stores of the thread's own cache line. In shared mode:
-// one load more than the locked instruction. Registering costs about 30 ns, and 1 to 20 us if it
-// ends exclusive mode. Exclusive mode may end 32 times in a row, after that at most once in 2 ms.
+// Cost. A plain update: two loads and two stores of the thread's own cache line. A neutral word:
+// these and the locked instruction. Registering costs about 30 ns, and 1 to 20 us if it ends
+// exclusive mode, as the end of a word's bias does. Exclusive mode may end 32 times in a row, after
+// that at most once in 2 ms. A word is biased after 32 locks by one thread in a row, and after each
+// loss of its bias four times as many; 256 words in a row, after that one word in 1 ms. If eight
+// words lose their bias within 4 ms, their owner takes a new id. So one barrier frees all words
+// with the old one.
 //
 // On processors other than x86-64, and where membarrier is not available, all threads are always in
-// shared mode. (Code with and without ThreadSanitizer cannot be linked together: see
-// sennit/detail/sys/worker_tls.hpp.) The design follows the single-threaded modes of the locks in
-// libc and libstdc++, which end for good when the first thread starts.
+// shared mode, and all words are neutral. (Code with and without ThreadSanitizer cannot be linked
+// together: see sennit/detail/sys/worker_tls.hpp.) The design follows the single-threaded modes of
+// the locks in libc and libstdc++, which end for good when the first thread starts; and the lock
+// reservation of Kawachiya, Koseki, Onodera (OOPSLA 2002), with an owner that is stopped by
+// membarrier.
 //
-// Checked builds. The assembly below is a translation of `thread_registration::begin_exclusive` and
-// `end_exclusive`. ThreadSanitizer and the explorer see no assembly, so their builds call these two
-// functions (SENNIT_SWITCHED_LOCK_ELISION). The elision is off there until a test asks for it,
-// because a thread that registers synchronizes with all others, and this hides a missing order of a
-// lock. The explorer switches it on for a scenario (`bounds::elision`). ThreadSanitizer's tests run
-// once without it and once with it (`switch_lock_elision_on`, stage `tsan-elided` of tests/run).
+// Checked builds. The assembly below is a translation of `thread_registration::begin_exclusive`,
+// `update` and `end_exclusive`. ThreadSanitizer and the explorer see no assembly, so their builds
+// call these functions (SENNIT_SWITCHED_LOCK_ELISION). The elision is off there until a test asks
+// for it, because a thread that registers synchronizes with all others, and this hides a missing
+// order of a lock. The explorer switches it on for a scenario (`bounds::elision`).
+// ThreadSanitizer's tests run once without it and once with it (`switch_lock_elision_on`, stage
+// `tsan-elided` of tests/run).
 //
 // ThreadSanitizer needs no annotation. It runs the real membarrier, so E1, E2 and R1, R2, R3
 // exclude each other. It does not know that a membarrier orders memory, but each order that data
-// needs is a release and an acquire that it does see: E3 with R3, the grant of the gate with E2,
-// and the gate's unlock with its lock. One order is the exception. A failing E2 clears `busy` with
-// a relaxed store, and R3 may read that store. The sections before it are then ordered by the
-// barrier alone. ThreadSanitizer keeps the word's last release across a relaxed store, so it
-// reports no race there. It cannot see a missing membarrier, because it does not model store
-// buffers; the explorer does (mutant "barrier at the end of exclusive mode").
+// needs is a release and an acquire that it does see: E3 with R3, the gift of a key with E2, and
+// the gate's unlock with its lock. One order is the exception. A failing E2 of an exclusive thread clears `busy` with a
+// relaxed store, and R3 may read that store. The sections before it are then ordered by the barrier
+// alone. ThreadSanitizer keeps the word's last release across a relaxed store, so it reports no
+// race there. It cannot see a missing membarrier, because it does not model store buffers; the
+// explorer does (mutant "barrier at the end of exclusive mode").
 //
-// Tested by tests/unit/base/single_threaded_test.cpp, explored by
-// tests/sim/scenarios/single_threaded.cpp (the protocol) and lock_elision.cpp (its users).
+// Tested by tests/unit/base/single_threaded_test.cpp and biased_word_test.cpp, explored by
+// tests/sim/scenarios/single_threaded.cpp and biased_word.cpp (the protocol) and lock_elision.cpp
+// (its users).
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -81,32 +107,57 @@ namespace sennit::base {
 
 // The registration of one thread. It is a thread-local of that thread.
 struct thread_registration {
-    enum : std::uint32_t { unregistered, exclusive, shared };
-    // Offset 0. Written by the thread itself, and by a registering thread that ends the exclusive
-    // mode.
-    atomic<std::uint32_t> mode{unregistered};
+    // The values of `key` that are not a bias id in the upper half. No word holds the last two.
+    enum : std::uint32_t { exclusive = 0, shared = 0xFFFE0000, unregistered = 0xFFFF0000 };
+    // Offset 0. Written by the thread itself, and by threads that end its right to plain updates.
+    atomic<std::uint32_t> key{unregistered};
     // Offset 4. Written only by the thread itself.
     atomic<std::uint32_t> busy{0};
+    // Offset 8. The bias id; 0: none. Written under the gate.
+    atomic<std::uint16_t> id{0};
     // True once the thread has asked for exclusive mode. Only the thread itself accesses it.
     bool wants_exclusive = false;
-    // The thread's place among the candidates for exclusive mode; guarded by the registry's lock.
+    // The thread's place among the candidates for exclusive mode; guarded by the gate.
     std::uint8_t candidate = no_candidate;
     static constexpr std::uint8_t no_candidate = 255;
+    // Requests for a bias. Only the thread itself accesses it.
+    std::uint32_t requests = 0;
+    // Guarded by the gate: the end of the time in which the words that lost their bias are counted,
+    // and their number.
+    std::int64_t counted_until_ns = 0;
+    std::uint32_t lost = 0;
 
     // True: the thread is exclusive until `end_exclusive`. False: it is in shared mode, or it is
     // not registered.
     bool begin_exclusive() noexcept {
         // A hint: the second look decides.
-        if (mode.load_rlx() != exclusive) return false;
-        busy.store_rlx(1); // pairs through the barrier in single_thread_mode::revoke_exclusive
+        if (key.load_rlx() != exclusive) return false;
+        busy.store_rlx(1); // pairs through the barrier in single_thread_mode::lock_out
         compiler_barrier();
-        // Pairs with the release of the gate's grant, and through that barrier with
-        // revoke_exclusive.
-        if (mode.load_acq() == exclusive) return true;
+        // Pairs with the release of the gate's grant, and through that barrier with lock_out.
+        if (key.load_acq() == exclusive) return true;
         busy.store_rlx(0); // orders nothing: the thread has written nothing
         return false;
     }
-    void end_exclusive() noexcept { busy.store_rel(0); } // pairs: revoke_exclusive
+    void end_exclusive() noexcept { busy.store_rel(0); } // pairs: lock_out
+    // Replaces `expected` by `desired` in the lower bits of a word whose upper bits are the key.
+    // False: they are not, or the lower bits are not as expected.
+    template <class T>
+    bool update(atomic<T>& word, T expected, T desired) noexcept {
+        busy.store_rlx(1); // pairs through the barrier in single_thread_mode::lock_out
+        compiler_barrier();
+        // The order of the two loads matters. The first one pairs with the end of a lock-out.
+        const T upper = static_cast<T>(T{key.load_acq()} << (8 * sizeof(T) - 32));
+        // Orders nothing: no other thread has written the word since this one was given its key.
+        if (word.load_rlx() != (upper | expected)) {
+            // The thread may have unlocked a biased word since its last section: this publishes it.
+            end_exclusive();
+            return false;
+        }
+        word.store_rlx(upper | desired); // published by end_exclusive
+        end_exclusive();
+        return true;
+    }
 };
 
 #ifdef SENNIT_NO_LOCK_ELISION
@@ -123,6 +174,13 @@ inline void unregister_this_thread() noexcept {}
 inline void end_registration() noexcept {}
 inline void try_become_exclusive(std::int64_t) noexcept {}
 inline void reset_registration_after_fork() noexcept {}
+template <class T>
+bool update_plainly(atomic<T>&, T, T) noexcept {
+    return false;
+}
+inline std::uint32_t own_bias_id() noexcept {
+    return 0;
+}
 
 #else
 
@@ -160,7 +218,16 @@ inline bool begin_exclusive() noexcept {
 }
 inline bool this_thread_registered() noexcept {
     const thread_registration* const me = own_registration();
-    return !me || me->mode.load_rlx() != thread_registration::unregistered; // own thread
+    return !me || me->key.load_rlx() != thread_registration::unregistered; // own thread
+}
+template <class T>
+bool update_plainly(atomic<T>& word, T expected, T desired) noexcept {
+    thread_registration* const me = own_registration();
+    return me && me->update(word, expected, desired);
+}
+inline std::uint32_t own_bias_id() noexcept {
+    const thread_registration* const me = own_registration();
+    return me ? me->id.load_rlx() : 0; // a hint
 }
 
 #else
@@ -175,6 +242,7 @@ extern "C" {
 #define SENNIT_THREAD_REGISTRATION_VIA_GOT 1
 #endif
 
+// The clobber keeps earlier accesses before the store, as the processor does.
 [[gnu::always_inline]] inline void end_exclusive() noexcept {
 #ifdef SENNIT_THREAD_REGISTRATION_VIA_GOT
     void* offset;
@@ -191,16 +259,16 @@ extern "C" {
 #ifdef SENNIT_THREAD_REGISTRATION_VIA_GOT
     void* offset;
     asm inline volatile("movq sennit_thread_registration@gottpoff(%%rip), %0" : "=r"(offset));
-    asm goto("cmpl $1, %%fs:(%0)\n\tjne %l[others]\n\tmovl $1, %%fs:4(%0)\n\tcmpl $1, "
+    asm goto("cmpl $0, %%fs:(%0)\n\tjne %l[others]\n\tmovl $1, %%fs:4(%0)\n\tcmpl $0, "
              "%%fs:(%0)\n\tjne %l[no_more]"
              :
              : "r"(offset)
              : "cc", "memory"
              : others, no_more);
 #else
-    asm goto("cmpl $1, %%fs:sennit_thread_registration@tpoff\n\tjne %l[others]\n\tmovl $1, "
+    asm goto("cmpl $0, %%fs:sennit_thread_registration@tpoff\n\tjne %l[others]\n\tmovl $1, "
              "%%fs:sennit_thread_registration@tpoff+4\n\t"
-             "cmpl $1, %%fs:sennit_thread_registration@tpoff\n\tjne %l[no_more]"
+             "cmpl $0, %%fs:sennit_thread_registration@tpoff\n\tjne %l[no_more]"
              :
              :
              : "cc", "memory"
@@ -217,17 +285,56 @@ others:
 #ifdef SENNIT_THREAD_REGISTRATION_VIA_GOT
     void* offset;
     asm inline volatile("movq sennit_thread_registration@gottpoff(%%rip), %0" : "=r"(offset));
-    asm goto("cmpl $0, %%fs:(%0)\n\tje %l[unregistered]" ::"r"(offset)
+    asm goto("cmpl $0xffff0000, %%fs:(%0)\n\tje %l[unregistered]" ::"r"(offset)
              : "cc", "memory"
              : unregistered);
 #else
-    asm goto("cmpl $0, %%fs:sennit_thread_registration@tpoff\n\tje %l[unregistered]" ::
+    asm goto("cmpl $0xffff0000, %%fs:sennit_thread_registration@tpoff\n\tje %l[unregistered]" ::
                  : "cc", "memory"
              : unregistered);
 #endif
     return true;
 unregistered:
     return false;
+}
+
+// E1 and the first half of E2: returns the key of the calling thread.
+[[gnu::always_inline]] inline std::uint32_t begin_update() noexcept {
+    std::uint32_t key;
+#ifdef SENNIT_THREAD_REGISTRATION_VIA_GOT
+    void* offset;
+    asm inline volatile("movq sennit_thread_registration@gottpoff(%%rip), %1\n\t"
+                        "movl $1, %%fs:4(%1)\n\tmovl %%fs:(%1), %0"
+                        : "=&r"(key), "=&r"(offset)::"memory");
+#else
+    asm inline volatile("movl $1, %%fs:sennit_thread_registration@tpoff+4\n\t"
+                        "movl %%fs:sennit_thread_registration@tpoff, %0"
+                        : "=r"(key)::"memory");
+#endif
+    return key;
+}
+template <class T>
+[[gnu::always_inline]] inline bool update_plainly(atomic<T>& word, T expected, T desired) noexcept {
+    const T upper = static_cast<T>(T{begin_update()} << (8 * sizeof(T) - 32));
+    // Orders nothing: no other thread has written the word since this one was given its key.
+    if (word.load_rlx() != (upper | expected)) [[unlikely]] {
+        end_exclusive();
+        return false;
+    }
+    word.store_rlx(upper | desired); // published by end_exclusive
+    end_exclusive();
+    return true;
+}
+[[gnu::always_inline]] inline std::uint32_t own_bias_id() noexcept {
+    std::uint32_t id;
+#ifdef SENNIT_THREAD_REGISTRATION_VIA_GOT
+    asm inline volatile("movq sennit_thread_registration@gottpoff(%%rip), %q0\n\t"
+                        "movzwl %%fs:8(%q0), %0"
+                        : "=r"(id));
+#else
+    asm inline volatile("movzwl %%fs:sennit_thread_registration@tpoff+8, %0" : "=r"(id));
+#endif
+    return id;
 }
 
 #endif

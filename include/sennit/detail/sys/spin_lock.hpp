@@ -3,14 +3,16 @@
 //
 // It meets the standard's Lockable, so std::lock_guard works. Never hold it over a suspension, a
 // system call or user code. Under oversubscription the holder may be off the processor, so a waiter
-// yields after some rounds. Cost: one locked instruction, or none while only one thread works with
-// the library (sennit/detail/sys/single_threaded.hpp).
+// yields after some rounds. Cost: one locked instruction; none while only one thread works with the
+// library, or while the lock is biased to the caller (sennit/detail/sys/single_threaded.hpp).
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
+#include "sennit/detail/sys/biased_word.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace sennit::base {
 
@@ -22,25 +24,77 @@ void spin_pause(unsigned round) noexcept;
 std::uint32_t contended_locks() noexcept;
 void note_contended_lock() noexcept;
 
-template <class Word>
-class basic_spin_lock {
+// Can be biased to a worker (biased_word.hpp) where its users call the forms with `lock_uses`.
+class spin_lock {
 public:
-    // The common case of `lock`, which calls no function. False: the caller must call `lock`.
-    bool lock_now() noexcept {
-        if (begin_exclusive()) {
-            word_.store_rlx(1); // published by end_exclusive
-            end_exclusive();
-            return true;
-        }
-        // Pairs with unlock.
-        return this_thread_registered() && word_.exchange_acq(1) == 0;
-    }
-    // The exchange is not preceded by a load. The lock is usually free, and waiting for the load
-    // would cost 1 to 2.5 % of a fiber or a message (Xeon). An exclusive thread always finds the
-    // lock free, because no other thread is inside any lock.
+    // The case of `lock` that needs no locked instruction. False: the caller must call `lock`.
+    bool lock_plainly() noexcept { return update_plainly(word_, 0u, held); }
+    // The common cases of `lock`, which call no function. False: the caller must call `lock`.
+    bool lock_now() noexcept { return lock_plainly() || lock_neutral(); }
+    // The compare-and-swap is not preceded by a load. The lock is usually free, and waiting for the
+    // load would cost 1 to 2.5 % of a fiber or a message (Xeon).
     void lock() noexcept {
         if (!lock_now()) [[unlikely]]
+            (void)lock_slowly();
+    }
+    // Counts the lock, so that it may become biased to the calling thread.
+    void lock(lock_uses& uses) noexcept {
+        if (lock_plainly()) return;
+        if (!lock_neutral()) [[unlikely]] {
+            if (lock_slowly()) uses.note_loss();
+        } else if (uses.count()) [[unlikely]] {
+            take_bias(uses);
+        }
+    }
+    bool try_lock() noexcept {
+        unsigned seen = 0;
+        return biasable(word_).cas_acq(seen, held); // pairs with unlock
+    }
+    // The upper bits stay: they name the owner of a biased lock. Pairs with lock and try_lock. The
+    // load orders nothing: only the holder writes the word.
+    void unlock() noexcept { word_.store_rel(word_.load_rlx() & ~held); }
+
+private:
+    static constexpr unsigned held = 1;
+
+    bool lock_neutral() noexcept {
+        unsigned seen = 0;
+        return this_thread_registered() && word_.cas_acq(seen, held); // pairs with unlock
+    }
+    // The caller holds the lock, and the word is neutral.
+    [[gnu::noinline]] void take_bias(lock_uses& uses) noexcept {
+        word_.store_rlx(uses.ask() | held); // published by unlock
+    }
+    // True: the lock was biased to another thread.
+    [[gnu::noinline]] bool lock_slowly() noexcept {
+        if (!this_thread_registered()) register_this_thread();
+        bool lost_bias = false, noted = false;
+        for (unsigned round = 0;;) {
+            unsigned seen = 0;
+            if (update_plainly(word_, 0u, held) || word_.cas_acq(seen, held)) // pairs with unlock
+                return lost_bias;
+            if (seen != 0 && !std::exchange(noted, true)) note_contended_lock();
+            while ((word_.load_rlx() & held) != 0) spin_pause(round++); // a hint
+            if (!is_biased(seen)) continue;
+            lost_bias = !is_own(seen);
+            end_bias(word_);
+        }
+    }
+
+    atomic<unsigned> word_{0};
+};
+
+// A spin lock of one byte, for objects in which four bytes are too many. It is never biased.
+class byte_lock {
+public:
+    void lock() noexcept {
+        if (begin_exclusive()) {
+            // An exclusive thread always finds the lock free, because no other thread is inside.
+            word_.store_rlx(1); // published by end_exclusive
+            end_exclusive();
+        } else if (!this_thread_registered() || word_.exchange_acq(1) != 0) { // pairs: unlock
             lock_slowly();
+        }
     }
     bool try_lock() noexcept {
         if (begin_exclusive()) {
@@ -51,25 +105,19 @@ public:
         }
         if (!this_thread_registered()) [[unlikely]]
             register_this_thread();
-        // Pairs with unlock.
-        return word_.load_rlx() == 0 && word_.exchange_acq(1) == 0;
+        return word_.load_rlx() == 0 && word_.exchange_acq(1) == 0; // pairs with unlock
     }
     void unlock() noexcept { word_.store_rel(0); } // pairs with lock and try_lock
 
 private:
     [[gnu::noinline]] void lock_slowly() noexcept {
         if (!this_thread_registered()) register_this_thread();
-        if (word_.exchange_acq(1) == 0) return; // pairs with unlock
-        note_contended_lock();
         // Pairs with unlock.
         for (unsigned round = 0; word_.exchange_acq(1) != 0; ++round)
             while (word_.load_rlx() != 0) spin_pause(round++); // a hint: the exchange decides
     }
 
-    atomic<Word> word_{0};
+    atomic<std::uint8_t> word_{0};
 };
-
-using spin_lock = basic_spin_lock<unsigned>;
-using byte_lock = basic_spin_lock<std::uint8_t>; // for objects in which four bytes are too many
 
 } // namespace sennit::base
