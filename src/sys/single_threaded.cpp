@@ -184,6 +184,11 @@ void single_thread_mode::end_bias(base::atomic<T>& word, base::thread_registrati
     owner->key.store_rel(shared_key(*owner));
 }
 
+template void single_thread_mode::end_bias(base::atomic<std::uint32_t>&, base::thread_registration&,
+                                           end_of_bias, std::int64_t) noexcept;
+template void single_thread_mode::end_bias(base::atomic<std::uint64_t>&, base::thread_registration&,
+                                           end_of_bias, std::int64_t) noexcept;
+
 std::uint32_t single_thread_mode::request_bias(base::thread_registration& me, unsigned losses,
                                                std::int64_t now_ns) noexcept {
     // One request in 4^losses. All of these loads are hints.
