@@ -15,8 +15,10 @@ constexpr std::int64_t drained_ns = 10'000'000;
 // An owner that loses so many biases in such a time takes a new id.
 #ifdef SENNIT_SIMULATOR
 constexpr std::uint32_t losses_at_once = 2;
+constexpr unsigned rounds_to_see = 1;
 #else
 constexpr std::uint32_t losses_at_once = 8;
+constexpr unsigned rounds_to_see = 64; // about 2 us
 #endif
 constexpr std::int64_t losses_ns = 4'000'000;
 
@@ -24,6 +26,12 @@ constexpr std::int64_t losses_ns = 4'000'000;
 std::uint32_t shared_key(const base::thread_registration& whose) noexcept {
     const std::uint32_t id = whose.id.load_rlx(); // under the gate
     return id == 0 ? std::uint32_t{base::thread_registration::shared} : id << 16;
+}
+// The caller is in no section of plain updates.
+void see_suspensions(base::thread_registration& me) noexcept {
+    const std::uint32_t number = me.suspended.load_acq(); // pairs with lock_out
+    // Own thread; the store pairs with lock_out.
+    if (number != me.seen_suspended.load_rlx()) me.seen_suspended.store_rel(number);
 }
 bool is_registered(const base::thread_registration& whose) noexcept {
     return whose.key.load_rlx() != base::thread_registration::unregistered; // under the gate
@@ -33,9 +41,14 @@ bool is_registered(const base::thread_registration& whose) noexcept {
 // The gate has its own lock, because a spin lock would ask for the thread's mode.
 class single_thread_mode::gate_guard {
 public:
-    explicit gate_guard(single_thread_mode& whose) noexcept : gate_(whose.gate_) {
+    gate_guard(single_thread_mode& whose, base::thread_registration& me) noexcept
+        : gate_(whose.gate_) {
+        see_suspensions(me);
         // pairs with the release in the destructor
-        for (unsigned round = 0; gate_.exchange_acq(1) != 0; ++round) base::spin_pause(round);
+        for (unsigned round = 0; gate_.exchange_acq(1) != 0; ++round) {
+            base::spin_pause(round);
+            see_suspensions(me);
+        }
     }
     ~gate_guard() { gate_.store_rel(0); } // pairs with the next holder's exchange
     gate_guard(const gate_guard&) = delete;
@@ -46,7 +59,7 @@ private:
 
 void single_thread_mode::register_thread(base::thread_registration& me,
                                          std::int64_t now_ns) noexcept {
-    const gate_guard guard(*this);
+    const gate_guard guard(*this, me);
     registered_.store_rlx(registered_.load_rlx() + 1); // under the lock
     if (exclusive_) revoke_exclusive();
     if (me.wants_exclusive) give_id(me);
@@ -58,7 +71,7 @@ void single_thread_mode::register_thread(base::thread_registration& me,
 
 void single_thread_mode::unregister_thread(base::thread_registration& me,
                                            std::int64_t now_ns) noexcept {
-    const gate_guard guard(*this);
+    const gate_guard guard(*this, me);
     registered_.store_rlx(registered_.load_rlx() - 1); // under the lock
     if (exclusive_ == &me) exclusive_ = nullptr;
     remove_candidate(me);
@@ -67,7 +80,7 @@ void single_thread_mode::unregister_thread(base::thread_registration& me,
 }
 
 void single_thread_mode::release_id(base::thread_registration& me) noexcept {
-    const gate_guard guard(*this);
+    const gate_guard guard(*this, me);
     owners_[me.id.load_rlx()] = nullptr; // under the gate
     me.id.store_rlx(0);                  // under the gate
 }
@@ -125,8 +138,14 @@ bool single_thread_mode::budget::has_room(std::int64_t now_ns) noexcept {
 // If the system has come to refuse membarrier (a system call filter), the caller waits 10 ms
 // instead, in which any store leaves its processor's buffer many times over.
 void single_thread_mode::lock_out(base::thread_registration& owner) noexcept {
-    // Pairs through the barrier with the owner's look at its key.
+    // Pairs through the number or the barrier with the owner's look at its key.
     if (!SENNIT_MUTANT("key of the owner")) owner.key.store_rlx(base::thread_registration::shared);
+    const std::uint32_t number = owner.suspended.load_rlx() + 1; // under the gate
+    owner.suspended.store_rel(number);                           // pairs with see_suspensions
+    for (unsigned round = 0; round < rounds_to_see; ++round) {
+        if (owner.seen_suspended.load_acq() == number) return; // pairs with see_suspensions
+        base::spin_pause(0);
+    }
     if (!SENNIT_MUTANT("barrier at the end of exclusive mode") && !barrier_all_threads())
         for (const std::int64_t until = now_ns() + drained_ns; now_ns() < until;)
             base::spin_pause(0);
@@ -155,7 +174,7 @@ bool single_thread_mode::count_loss(base::thread_registration& owner,
 template <class T>
 void single_thread_mode::end_bias(base::atomic<T>& word, base::thread_registration& me,
                                   end_of_bias how, std::int64_t now_ns) noexcept {
-    const gate_guard guard(*this);
+    const gate_guard guard(*this, me);
     const auto is_left_alone = [how](T seen) {
         return !base::is_biased(seen) || (how == end_of_bias::if_free && (seen & 1) != 0);
     };
@@ -194,7 +213,7 @@ std::uint32_t single_thread_mode::request_bias(base::thread_registration& me, un
     // One request in 4^losses. All of these loads are hints.
     if ((me.requests++ & ((1u << 2 * losses) - 1)) != 0) return 0;
     if (me.id.load_rlx() == 0 || now_ns < next_bias_ns_.load_rlx()) return 0; // a hint
-    const gate_guard guard(*this);
+    const gate_guard guard(*this, me);
     if (!biases_.has_room(now_ns)) {
         next_bias_ns_.store_rlx(now_ns + biases_.interval_ns); // a hint
         return 0;
@@ -212,7 +231,7 @@ void single_thread_mode::try_become_exclusive(base::thread_registration& me,
     // and the check below would count the two as one.
     if (!is_registered(me) && !SENNIT_MUTANT("an unregistered thread does not become exclusive"))
         return;
-    const gate_guard guard(*this);
+    const gate_guard guard(*this, me);
     // Under the gate. Only this thread could make the caller exclusive without it.
     if (me.key.load_rlx() == base::thread_registration::exclusive) return;
     me.wants_exclusive = true;
