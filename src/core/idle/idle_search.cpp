@@ -243,10 +243,12 @@ bool idle_search::park(bool lone_tasks) noexcept {
             // S4. A push that did not see the announcement of S1 and S2 is visible after this
             //     barrier; a later push sees the announcement.
             //     Other workers that are parked need no barrier.
-            if (!scans && !me_.runtime().all_parked_but(me_.index()) && sys::barrier_available() &&
-                !SENNIT_MUTANT("barrier before the last look"))
+            const bool barrier = !scans && !me_.runtime().all_parked_but(me_.index()) &&
+                                 !SENNIT_MUTANT("barrier before the last look");
+            if (!SENNIT_MUTANT("force before sleep"))
+                sees_all = me_.stealing().force_publication_of_all(barrier);
+            else if (barrier && sys::barrier_available())
                 sees_all = sys::barrier_all_threads();
-            if (!SENNIT_MUTANT("force before sleep")) me_.stealing().force_publication_of_all();
         }
         const bool stopping = me_.runtime().stopping();
         if (looks) seen = look_at_queues(first ? last_look::just_now : last_look::long_ago);

@@ -337,6 +337,7 @@ private:
         return global_poll_due() || share_requested() || next_up_.first || next_up_.parent;
     }
     void publish_rest(context& owner) noexcept;
+    void publish_eagerly(sys::worker_tls& tls) noexcept;
     void run(runnable& item) noexcept;
 
     context* idle_context() noexcept; // An idle context to switch to.
@@ -356,6 +357,7 @@ private:
     } next_up_;
     // True while a task that is pushed alone is run next, by this worker.
     bool next_push_runs_here_ = false;
+    std::uint32_t eager_pushes_ = 0; // Pushes left that publish without a request.
 
     // Shared with other threads; each says how.
     run_queue queue_;
