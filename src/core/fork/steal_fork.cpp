@@ -49,7 +49,7 @@ bool thief::steal_fork_from(context& victim, worker* owner) noexcept {
         me_.counted.steals.add();
         // The next thief needs a public fork: send the request now instead of after a search
         // without result.
-        if (range.size() == 1 && owner) owner->request_share();
+        if (range.size() == 1 && owner) owner->request_share(me_);
         me_.hand_over_search();
         // This worker stops searching. Another worker must search, or private forks in a long leaf
         // stay unseen. Where there are forks for it, the workers wake each other as a tree.
@@ -103,7 +103,7 @@ bool thief::steal_fork() noexcept {
         context* target = victim.running();
         if (!target) continue;
         if (steal_fork_from(*target, &victim)) return true;
-        victim.request_share();
+        victim.request_share(me_);
     }
     return steal_fork_from_suspended();
 }

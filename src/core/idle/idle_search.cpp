@@ -54,6 +54,7 @@ bool idle_search::work_in_sight() noexcept {
 idle_search::sight idle_search::look_at_queues(last_look when) noexcept {
     sight seen = sight::nothing;
     if (!me_.steals()) return seen;
+    me_.counted.scans.add();
     const bool in_passing = when == last_look::a_moment_ago;
     const std::int64_t now = in_passing ? 0 : sys::now_ns();
     for (unsigned i = 0, all = me_.runtime().worker_count_with_spares(); i < all; ++i) {
@@ -96,7 +97,7 @@ idle_search::sight idle_search::look_at_queues(last_look when) noexcept {
 void idle_search::request_share_from_all() noexcept {
     if (!me_.steals()) return;
     for (unsigned i = 0, all = me_.runtime().worker_count_with_spares(); i < all; ++i)
-        if (worker& other = me_.runtime().worker_at(i); &other != &me_) other.request_share();
+        if (worker& other = me_.runtime().worker_at(i); &other != &me_) other.request_share(me_);
 }
 
 // For a look on behalf of other parked workers. This worker is a busy worker to them: it has taken
@@ -105,7 +106,7 @@ void idle_search::request_share_from_all_and_self() noexcept {
     request_share_from_all();
     if (me_.steals() && me_.runtime().worker_count_with_spares() > 1 &&
         !SENNIT_MUTANT("a worker that looks shares, too"))
-        me_.request_share();
+        me_.request_share(me_);
 }
 
 // Requires that this worker is counted as a searcher. Returns true if it found work. Sets
@@ -359,6 +360,7 @@ void idle_search::cancel_park(bool is_sentinel) noexcept {
 // Runs at a tick of the coarse clock, every few ms.
 void idle_search::help_stuck_workers() noexcept {
     if (!me_.steals()) return;
+    me_.counted.scans.add();
     const std::int64_t now = sys::now_ns();
     for (unsigned i = 0, all = me_.runtime().worker_count_with_spares(); i < all; ++i) {
         worker& other = me_.runtime().worker_at(i);

@@ -232,10 +232,12 @@ public:
     void see_steal_requests() const noexcept {
         (void)thread_.tls.load_rlx()->steal_requested.load(); // The own thread wrote thread_.tls.
     }
-    void request_share() noexcept {
+    void request_share(worker& asks) noexcept {
         // acquire pairs with thread_main's store
-        if (sys::worker_tls* tls = thread_.tls.load_acq(); tls && tls->steal_requested.load() == 0)
-            tls->steal_requested.store(1); // pairs with thread_main
+        sys::worker_tls* tls = thread_.tls.load_acq();
+        if (!tls || tls->steal_requested.load() != 0) return;
+        tls->steal_requested.store(1); // pairs with thread_main
+        asks.counted.steal_requests.add();
     }
 
     // Own thread. Takes the events from outside and makes their waiters ready, unless a parked
