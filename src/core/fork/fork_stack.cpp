@@ -12,6 +12,7 @@
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/check.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
 
 #include <mutex>
 
@@ -45,7 +46,8 @@ void worker::publish_on_request() noexcept {
     bool several = false;
     {
         std::lock_guard guard(self.lock);
-        if (is_claim(tls.split.load_rlx())) publish_eagerly(tls); // The lock orders it.
+        // The lock orders it: thieves claim under the lock.
+        if (is_claim(tls.split.load_rlx())) publish_eagerly(tls);
         const fork_range range = fork_range::of(self.forks.load());
         std::uint32_t split = range.split;
         if (range.empty() && head > split) {
@@ -55,6 +57,11 @@ void worker::publish_on_request() noexcept {
             several = head - range.split > 1;
         }
         tls.split.store(self.slot(split)); // Also ends a thief's claim.
+    }
+    // The woken worker would end the exclusive mode by a barrier.
+    if (runtime_.idle().any(runtime_.worker_capacity()) && base::begin_exclusive()) {
+        base::end_exclusive();
+        base::end_registration(); // Until the next lock; asks again at a global poll.
     }
     runtime_.wake_one_unproven(); // Forks that are pushed next may stay private.
     if (several) runtime_.wake_searcher();

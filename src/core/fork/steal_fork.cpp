@@ -20,6 +20,8 @@
 
 namespace sennit::sched {
 
+static_assert(worker_limit <= claim_limit);
+
 namespace {
 // The number of private slots of `target`, the context that runs on the worker with the hot line
 // `tls`.
