@@ -50,6 +50,10 @@ inline constexpr int most_halvings_of_search = 4;
 // delivery. A server with 16 connections delivers each 5 to 60 us.
 inline constexpr std::int64_t leave_events_ns = simulated ? 0 : 20'000;
 
+// How long a worker that parks as the last searcher delays its look behind a barrier. It is more
+// than the gap of `phases 16 1000 100`, whose workers park and wake again in some 100 us.
+inline constexpr std::int64_t late_look_ns = 250'000;
+
 // Looks for work between two polls for events from outside, while no parked worker waits for these:
 // a poll in vain takes some 200 ns, a look 1 us.
 inline constexpr unsigned looks_per_event_poll = simulated ? 1 : 4;
