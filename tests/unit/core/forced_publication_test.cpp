@@ -69,6 +69,8 @@ TEST(forced_publication, forced_owner_publishes_next_forks) {
             sennit::fork_join(
                 [&] {
                     wait_for(outer, 1); // The thief runs the outer fork, and sends no request.
+                    sennit::fork_join([] {},
+                                      [] {}); // Answers the request that came with the theft.
                     sennit::fork_join(
                         [&] {
                             add_one(inner_pushed);
