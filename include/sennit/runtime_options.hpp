@@ -121,6 +121,9 @@ struct runtime_metrics {
     std::uint64_t spares_activated = 0;
     // Number of times that the watchdog released a spare worker.
     std::uint64_t spares_released = 0;
+    // Requests for work that a worker without work sent to another worker, and looks of such a
+    // worker at the queues of all other workers. Both grow while workers find nothing to do.
+    std::uint64_t steal_requests = 0, scans = 0;
     std::uint64_t failed_steals = 0; // rounds over all workers that found nothing
     std::uint64_t suspensions = 0;   // contexts that left their worker to wait
     std::uint64_t switches = 0;      // stack switches

@@ -6,6 +6,7 @@
 #include "sennit/detail/core/fiber_block.hpp"
 #include "sys/clock.hpp"
 #include "sys/kernel_threads.hpp"
+#include "sys/membarrier.hpp"
 #include "sys/report.hpp"
 #include "sys/symbolize.hpp"
 
@@ -31,8 +32,12 @@ struct event {
     std::int64_t when_ns;
     std::uint64_t who; // 0: no strand
     const char* what;
-    std::array<char, 24> name; // of the fiber or task (`runs`), or of the step (`steps`)
-    const void* made_at;       // the code that made the fiber or task (`runs`); null: unknown
+    union {
+        std::array<char, 24> name; // of the fiber or task (`runs`), or of the step (`steps`)
+        // `sleeps`: the worker's steal requests and scans, and the process's barriers, so far.
+        std::array<std::uint64_t, 3> counts;
+    };
+    const void* made_at; // the code that made the fiber or task (`runs`); null: unknown
     trace_kind kind;
 };
 
@@ -82,6 +87,9 @@ void record(trace_kind kind, strand* who, const char* what, const void* made_at)
     one.who = who ? sched::number_of(*who) : 0;
     one.made_at = made_at;
     one.name[0] = '\0';
+    if (sched::worker* me = sched::this_worker(); me && kind == trace_kind::sleeps)
+        one.counts = {me->counted.steal_requests.read(), me->counted.scans.read(),
+                      sys::barrier_count()};
     if (kind == trace_kind::runs && who && who->fiber) {
         const auto& block = *static_cast<sched::fiber_block*>(who->fiber);
         what = block.name();
@@ -185,6 +193,17 @@ private:
         std::fputs("}", to_);
         open_ = true;
     }
+    void begin_sleep(const event& one) {
+        const auto number = [&](std::size_t i) {
+            return static_cast<unsigned long long>(one.counts[i]);
+        };
+        std::fprintf(
+            to_,
+            "%s{\"ph\":\"B\",\"pid\":1,\"tid\":%zu,\"ts\":%s,\"name\":\"asleep\",\"args\":{"
+            "\"steal requests\":%llu,\"scans\":%llu,\"barriers\":%llu}}",
+            separator(), track_, us(one.when_ns).c_str(), number(0), number(1), number(2));
+        open_ = true;
+    }
     void end(std::int64_t when_ns) {
         std::fprintf(to_, "%s{\"ph\":\"E\",\"pid\":1,\"tid\":%zu,\"ts\":%s}", separator(), track_,
                      us(when_ns).c_str());
@@ -219,7 +238,7 @@ private:
             return;
         case trace_kind::sleeps:
             if (open_) end(one.when_ns);
-            begin(one, "asleep");
+            begin_sleep(one);
             return;
         case trace_kind::rises:
             if (open_) end(one.when_ns);

@@ -29,6 +29,8 @@ inline row& add_counters(row& to, const sennit::runtime_metrics& before,
     add("steals", before.steals, after.steals);
     add("tasks_stolen", before.tasks_stolen, after.tasks_stolen);
     add("tasks_injected", before.tasks_injected, after.tasks_injected);
+    add("steal_requests", before.steal_requests, after.steal_requests);
+    add("scans", before.scans, after.scans);
     add("failed_steals", before.failed_steals, after.failed_steals);
     add("published", before.published, after.published);
     add("reclaimed", before.reclaimed, after.reclaimed);

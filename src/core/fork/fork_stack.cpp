@@ -7,9 +7,12 @@
 #include "sennit/detail/core/fork_stack.hpp"
 
 #include "core/fork/advance_split.hpp"
+#include "core/fork/fork_claim.hpp"
+#include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/check.hpp"
+#include "sennit/detail/sys/single_threaded.hpp"
 
 #include <mutex>
 
@@ -35,10 +38,16 @@ void worker::publish_on_request() noexcept {
     const fork_range now = fork_range::of(self.forks.load());
     // A checkpoint with nothing to offer: the request stays pending.
     if (now.empty() && head <= now.split) return;
-    tls.steal_requested.store(0);
+    if (eager_pushes_ != 0 && --eager_pushes_ != 0) {
+        if (!now.empty()) return; // The request stays, so the thieves' next look needs no answer.
+    } else {
+        tls.steal_requested.store(0);
+    }
     bool several = false;
     {
         std::lock_guard guard(self.lock);
+        // The lock orders it: thieves claim under the lock.
+        if (is_claim(tls.split.load_rlx())) publish_eagerly(tls);
         const fork_range range = fork_range::of(self.forks.load());
         std::uint32_t split = range.split;
         if (range.empty() && head > split) {
@@ -49,8 +58,22 @@ void worker::publish_on_request() noexcept {
         }
         tls.split.store(self.slot(split)); // Also ends a thief's claim.
     }
+    // The woken worker would end the exclusive mode by a barrier.
+    if (runtime_.idle().any(runtime_.worker_capacity()) && base::begin_exclusive()) {
+        base::end_exclusive();
+        base::end_registration(); // Until the next lock; asks again at a global poll.
+    }
     runtime_.wake_one_unproven(); // Forks that are pushed next may stay private.
     if (several) runtime_.wake_searcher();
+}
+
+// A thief had to force publication on this worker, whose thread computes for long without a fork or
+// has lost its processor. It may do so again, so the worker acts for a while as if each push found
+// a request: publication by the owner costs much less than a barrier of all threads. Each stolen
+// fork extends that while.
+void worker::publish_eagerly(sys::worker_tls& tls) noexcept {
+    eager_pushes_ = tuning::eager_pushes;
+    tls.steal_requested.store(1);
 }
 
 // Runs before the context leaves its worker: all its forks stay visible to thieves.
@@ -77,6 +100,7 @@ bool worker::take_back(fork_slot* slot) noexcept {
     context& self = this->self();
     const std::uint32_t number = self.number_of(slot);
     std::lock_guard guard(self.lock);
+    const bool forced = is_claim(tls.split.load_rlx()); // The lock orders it.
     std::uint64_t seen = self.forks.load();
     for (;;) {
         const fork_range range = fork_range::of(seen);
@@ -89,9 +113,11 @@ bool worker::take_back(fork_slot* slot) noexcept {
         if (self.forks.cas(seen, fork_range{range.top, split}.word())) {
             counted.reclaimed.add(range.split - split);
             tls.split.store(self.slot(split));
+            if (forced) publish_eagerly(tls);
             return true;
         }
     }
+    if (forced || eager_pushes_ != 0) publish_eagerly(tls);
     // No thief takes from an empty range, so a store is enough. Slots from `number` on are free
     // again once joined.
     self.forks.store(fork_range{number, number}.word());

@@ -6,6 +6,8 @@
 // tests/unit/core/fork_stack_test.cpp, tests/stress and the explorer's group `fork_stack`.
 #include "core/diagnostics/tracing.hpp"
 #include "core/fork/advance_split.hpp"
+#include "core/fork/fork_claim.hpp"
+#include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/worker/thief.hpp"
 #include "core/worker/worker.hpp"
@@ -14,9 +16,11 @@
 #include "sys/membarrier.hpp"
 #include "sys/mutant.hpp"
 
-#include <mutex>
+#include <array>
 
 namespace sennit::sched {
+
+static_assert(worker_limit <= claim_limit);
 
 namespace {
 // The number of private slots of `target`, the context that runs on the worker with the hot line
@@ -47,7 +51,7 @@ bool thief::steal_fork_from(context& victim, worker* owner) noexcept {
         me_.counted.steals.add();
         // The next thief needs a public fork: send the request now instead of after a search
         // without result.
-        if (range.size() == 1 && owner) owner->request_share();
+        if (range.size() == 1 && owner) owner->request_share(me_);
         me_.hand_over_search();
         // This worker stops searching. Another worker must search, or private forks in a long leaf
         // stay unseen. Where there are forks for it, the workers wake each other as a tree.
@@ -101,7 +105,7 @@ bool thief::steal_fork() noexcept {
         context* target = victim.running();
         if (!target) continue;
         if (steal_fork_from(*target, &victim)) return true;
-        victim.request_share();
+        victim.request_share(me_);
     }
     return steal_fork_from_suspended();
 }
@@ -124,50 +128,122 @@ bool thief::sees_private_forks() const noexcept {
     return false;
 }
 
-// Step 4 of the fork stack's protocol. Returns true if the victim's context has public slots
-// afterwards.
-bool thief::force_publication(worker& victim) noexcept {
-    context* target = victim.running();
-    sys::worker_tls* tls = victim.tls(); // Pairs through running(), which has acquired it.
-    if (!target || !tls || !sys::barrier_available()) return false;
-    // A guess, but it keeps idle workers from disturbing busy ones.
-    if (private_slots(*target, *tls) == 0) return false;
-    // Every slot is older than the claim, so each pop takes the slow path. The claim's value is
-    // this thief's alone, so the thief knows whether its claim still stands.
-    // SAFETY: compared, never followed
-    void* const claim = reinterpret_cast<void*>(~std::uintptr_t{me_.index()});
-    std::lock_guard guard(target->lock);
-    if (private_slots(*target, *tls) == 0) return false; // Another thief has forced them meanwhile.
-    tls->split.store(claim);
-    if (!sys::barrier_all_threads()) return false; // The claim costs the owner one slow pop.
-    const std::uint32_t count = private_slots(*target, *tls);
-    // The claim is read last. While it stands, the victim has not switched to another context since
-    // the claim was made, so the counted slots are the target's. From the barrier on, the owner can
-    // neither pop these slots nor leave them without the lock. (A claim value that all thieves
-    // share, or a check before counting, is not enough: models/split.pml.)
-    if (count == 0 || victim.running() != target || tls->split.load() != claim) return false;
-    const std::uint32_t split = fork_range::of(target->forks.load()).split;
-    advance_split(*target, split + (count + 1) / 2);
-    me_.counted.forced.add();
-    me_.counted.published.add((count + 1) / 2);
-    return true;
+// Step 4 of the fork stack's protocol, for several contexts with one barrier: the contexts that a
+// thief has claimed. The thief holds the lock of each until it has published.
+class thief::forced_batch {
+public:
+    explicit forced_batch(worker& me) noexcept : me_(me) {}
+    forced_batch(const forced_batch&) = delete;
+
+    bool full() const noexcept { return size_ == victims_.size(); }
+    bool empty() const noexcept { return size_ == 0; }
+    bool refused() const noexcept { return refused_; }
+    // Claims the context that runs on `victim`, if it seems to have private forks and no public
+    // ones. Waits for the context's lock only if the batch is empty, so two thieves never wait for
+    // each other. Returns false if it gave up because another thread holds the lock.
+    bool add(worker& victim) noexcept {
+        context* target = victim.running();
+        sys::worker_tls* tls = victim.tls(); // Pairs through running(), which has acquired it.
+        // A guess, but it keeps idle workers from disturbing busy ones.
+        if (!target || !tls || !only_private_forks(*target, *tls)) return true;
+        if (empty())
+            target->lock.lock();
+        else if (!target->lock.try_lock())
+            return false;
+        if (!only_private_forks(*target, *tls)) { // Another thief has forced them meanwhile.
+            target->lock.unlock();
+            return true;
+        }
+        // Every slot is older than the claim, so each pop takes the slow path.
+        tls->split.store(claim());
+        victims_[size_++] = {&victim, target, tls};
+        return true;
+    }
+    // Makes all threads pass a barrier, then publishes half of the private forks of each claimed
+    // context, and empties the batch. Returns true if any fork became public.
+    bool publish() noexcept {
+        if (SENNIT_MUTANT("a batch holds the locks of its victims"))
+            for (unsigned i = 0; i < size_; ++i) victims_[i].target->lock.unlock();
+        // A refused barrier leaves the claims behind. Each costs its owner one slow pop.
+        const bool passed = sys::barrier_all_threads();
+        refused_ = refused_ || !passed;
+        bool forced = false;
+        for (; size_ != 0; --size_) {
+            const claimed& one = victims_[size_ - 1];
+            forced = (passed && publish(one)) || forced;
+            if (!SENNIT_MUTANT("a batch holds the locks of its victims")) one.target->lock.unlock();
+        }
+        return forced;
+    }
+
+private:
+    struct claimed {
+        worker* victim;
+        context* target;
+        sys::worker_tls* tls;
+    };
+    static bool only_private_forks(const context& target, const sys::worker_tls& tls) noexcept {
+        return private_slots(target, tls) != 0 && fork_range::of(target.forks.load()).empty();
+    }
+    void* claim() const noexcept { return fork_claim(me_.index()); }
+    bool publish(const claimed& one) noexcept {
+        const std::uint32_t count = private_slots(*one.target, *one.tls);
+        // The claim is read last. While it stands, the victim has not switched to another context
+        // since the claim was made, so the counted slots are the target's. From the barrier on, the
+        // owner can neither pop these slots nor leave them without the lock. (A claim value that
+        // all thieves share, or a check before counting, is not enough: models/split.pml.)
+        if (count == 0 || one.victim->running() != one.target || one.tls->split.load() != claim())
+            return false;
+        const std::uint32_t split = fork_range::of(one.target->forks.load()).split;
+        advance_split(*one.target, split + (count + 1) / 2);
+        me_.counted.forced.add();
+        me_.counted.published.add((count + 1) / 2);
+        return true;
+    }
+
+    worker& me_;
+    std::array<claimed, tuning::victims_per_barrier> victims_;
+    unsigned size_ = 0;
+    bool refused_ = false;
+};
+
+// Adds all other workers to `batch`, beginning behind this one, so that each thief begins at
+// another victim. Publishes each full batch, and ends early after the first that published a fork
+// unless `all`. Returns true if any fork became public. The last batch is left to the caller.
+bool thief::force_publication(forced_batch& batch, bool all) noexcept {
+    bool forced = false;
+    const unsigned n = me_.runtime().worker_count_with_spares();
+    for (unsigned i = 1; i < n && (all || !forced); ++i) {
+        worker& victim = me_.runtime().worker_at((me_.index() + i) % n);
+        if (&victim == &me_) continue; // The number of workers may have grown meanwhile.
+        if (batch.full()) forced = batch.publish() || forced;
+        if (batch.add(victim)) continue;
+        forced = batch.publish() || forced; // Waits for the lock while it holds no other one.
+        (void)batch.add(victim);
+    }
+    return forced;
 }
 
 bool thief::force_publication_of_any() noexcept {
-    if (!me_.steals()) return false;
-    const unsigned n = me_.runtime().worker_count_with_spares();
-    for (unsigned i = 1; i < n; ++i) // Each thief begins at another victim.
-        if (force_publication(me_.runtime().worker_at((me_.index() + i) % n))) return true;
-    return false;
+    if (!me_.steals() || !sys::barrier_available()) return false;
+    forced_batch batch(me_);
+    const bool forced = force_publication(batch, false);
+    return (!batch.empty() && batch.publish()) || forced;
 }
 
-bool thief::force_publication_of_all() noexcept {
-    bool forced = false;
-    if (!me_.steals()) return false;
-    for (unsigned i = 0; i < me_.runtime().worker_count_with_spares(); ++i)
-        if (worker& victim = me_.runtime().worker_at(i); &victim != &me_)
-            forced |= force_publication(victim);
-    return forced;
+bool thief::force_publication_of_all(bool after_barrier) noexcept {
+    if (!sys::barrier_available()) return true;
+    forced_batch batch(me_);
+    if (after_barrier) {
+        if (me_.steals()) (void)force_publication(batch, true);
+        (void)batch.publish();
+        if (batch.refused()) return false;
+    }
+    // Private forks that only a look after the barrier shows.
+    if (!me_.steals() || SENNIT_MUTANT("force after the barrier")) return true;
+    (void)force_publication(batch, true);
+    if (!batch.empty()) (void)batch.publish();
+    return true;
 }
 
 } // namespace sennit::sched

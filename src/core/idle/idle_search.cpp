@@ -21,7 +21,25 @@
 #include <algorithm>
 #include <utility>
 
+#ifdef SENNIT_SIMULATOR
+namespace sennit::sim::hooks {
+bool looks_may_be_late() noexcept; // False unless a scenario allows it.
+}
+#endif
+
 namespace sennit::sched {
+
+namespace {
+#ifdef SENNIT_SIMULATOR
+bool looks_may_be_late() noexcept {
+    return sim::hooks::looks_may_be_late();
+}
+#else
+constexpr bool looks_may_be_late() noexcept {
+    return true;
+}
+#endif
+} // namespace
 
 using tuning::force_after_ns, tuning::leave_events_ns, tuning::take_after_ns;
 using tuning::looks_per_event_poll, tuning::pauses_per_look;
@@ -54,6 +72,7 @@ bool idle_search::work_in_sight() noexcept {
 idle_search::sight idle_search::look_at_queues(last_look when) noexcept {
     sight seen = sight::nothing;
     if (!me_.steals()) return seen;
+    me_.counted.scans.add();
     const bool in_passing = when == last_look::a_moment_ago;
     const std::int64_t now = in_passing ? 0 : sys::now_ns();
     for (unsigned i = 0, all = me_.runtime().worker_count_with_spares(); i < all; ++i) {
@@ -96,7 +115,7 @@ idle_search::sight idle_search::look_at_queues(last_look when) noexcept {
 void idle_search::request_share_from_all() noexcept {
     if (!me_.steals()) return;
     for (unsigned i = 0, all = me_.runtime().worker_count_with_spares(); i < all; ++i)
-        if (worker& other = me_.runtime().worker_at(i); &other != &me_) other.request_share();
+        if (worker& other = me_.runtime().worker_at(i); &other != &me_) other.request_share(me_);
 }
 
 // For a look on behalf of other parked workers. This worker is a busy worker to them: it has taken
@@ -105,7 +124,7 @@ void idle_search::request_share_from_all_and_self() noexcept {
     request_share_from_all();
     if (me_.steals() && me_.runtime().worker_count_with_spares() > 1 &&
         !SENNIT_MUTANT("a worker that looks shares, too"))
-        me_.request_share();
+        me_.request_share(me_);
 }
 
 // Requires that this worker is counted as a searcher. Returns true if it found work. Sets
@@ -176,13 +195,18 @@ void idle_search::end_search_slowly() noexcept {
     // A worker that parks from here on does not rely on this one.
     if (!me_.runtime().idle().any(me_.runtime().worker_capacity())) return;
     bool wake = work_for_others();
-    if (!wake && me_.runtime().unproven() && !SENNIT_MUTANT("look of the last searcher")) {
-        me_.runtime().clear_unproven();
-        request_share_from_all_and_self();
-        const bool sees_all = !sys::barrier_available() || sys::barrier_all_threads();
-        wake = !sees_all || work_for_others() || me_.stealing().sees_private_forks();
-    }
+    if (!wake && me_.runtime().unproven() && !SENNIT_MUTANT("look of the last searcher"))
+        wake = look_for_parked_workers();
     if (wake && !SENNIT_MUTANT("wake-up by the last searcher")) me_.runtime().wake_one();
+}
+
+// Looks behind a barrier on behalf of the parked workers. Returns true if one of them must be
+// woken.
+bool idle_search::look_for_parked_workers() noexcept {
+    me_.runtime().clear_unproven();
+    request_share_from_all_and_self();
+    const bool sees_all = !sys::barrier_available() || sys::barrier_all_threads();
+    return !sees_all || work_for_others() || me_.stealing().sees_private_forks();
 }
 
 // Returns true if events were delivered since the last call.
@@ -229,24 +253,29 @@ bool idle_search::park(bool lone_tasks) noexcept {
     bool looks = std::exchange(searches_, false) ? me_.runtime().end_search()
                                                  : !me_.runtime().has_searcher();
     looks = looks || !me_.steals();
+    bool late = looks && !is_sentinel && may_look_late();
+    const std::int64_t look_ns = owes_look_ ? sys::now_ns() + tuning::late_look_ns : never;
     unsigned quiet_looks = 0;
     std::int64_t sentinel_sleep_ns = tuning::first_sentinel_sleep_ns;
     for (bool first = true;; first = false) {
         sight seen = sight::nothing;
         bool sees_all = true;
         // A sentinel's scan proves nothing: a later scan, or the look after its watch, sees more.
-        const bool scans = (is_sentinel || SENNIT_MUTANT("barrier after a watch")) && !first &&
-                           !me_.runtime().stopping();
+        // Neither does a look before a late one.
+        const bool watches = (is_sentinel || SENNIT_MUTANT("barrier after a watch")) && !first;
+        const bool scans = (watches || late) && !me_.runtime().stopping();
         if (looks) {
             if (!scans) me_.runtime().clear_unproven();
             request_share_from_all_and_self();
             // S4. A push that did not see the announcement of S1 and S2 is visible after this
             //     barrier; a later push sees the announcement.
             //     Other workers that are parked need no barrier.
-            if (!scans && !me_.runtime().all_parked_but(me_.index()) && sys::barrier_available() &&
-                !SENNIT_MUTANT("barrier before the last look"))
+            const bool barrier = !scans && !me_.runtime().all_parked_but(me_.index()) &&
+                                 !SENNIT_MUTANT("barrier before the last look");
+            if (!SENNIT_MUTANT("force before sleep"))
+                sees_all = me_.stealing().force_publication_of_all(barrier);
+            else if (barrier && sys::barrier_available())
                 sees_all = sys::barrier_all_threads();
-            if (!SENNIT_MUTANT("force before sleep")) me_.stealing().force_publication_of_all();
         }
         const bool stopping = me_.runtime().stopping();
         if (looks) seen = look_at_queues(first ? last_look::just_now : last_look::long_ago);
@@ -295,6 +324,7 @@ bool idle_search::park(bool lone_tasks) noexcept {
             until = sys::now_ns() + sentinel_sleep_ns;
             sentinel_sleep_ns = std::min(2 * sentinel_sleep_ns, tuning::longest_sentinel_sleep_ns);
         }
+        if (owes_look_ && !SENNIT_MUTANT("late look")) until = std::min(until, look_ns);
         const bool leads = me_.runtime().timers().try_become_leader(me_.index());
         const std::int64_t timer = leads ? me_.runtime().timers().next_ns() : never;
         event_source* const polls =
@@ -315,9 +345,22 @@ bool idle_search::park(bool lone_tasks) noexcept {
             return true;
         }
         looks = true; // A sentinel's scan, or the timer leader's.
-        if (!chosen) continue;
+        if (!chosen) {
+            if (owes_look_ && sys::now_ns() >= look_ns) {
+                late_look_policy_.note_due();
+                end_late_look();
+            }
+            late = owes_look_ || SENNIT_MUTANT("barrier of a late look");
+            continue;
+        }
         watchdog::notice();
         searches_ = parker_.woken_as_searcher();
+        // A searcher has the duty of the last one. Any other worker does at once what it owes.
+        const bool owed_look = owes_look_;
+        note_saved_look();
+        if (owed_look && !searches_ && !me_.runtime().has_searcher() && me_.runtime().unproven() &&
+            !SENNIT_MUTANT("late look of a worker that was chosen") && look_for_parked_workers())
+            me_.runtime().wake_one();
         const bool was_sentinel = std::exchange(is_sentinel, false);
         if (was_sentinel) end_watch();
         const bool duty_left = was_sentinel ||
@@ -330,6 +373,32 @@ bool idle_search::park(bool lone_tasks) noexcept {
     }
 }
 
+// Called after S2. Returns true if the look of S4 and S5 behind a barrier may come late: there is a
+// late looker, or this worker has become it. This worker then looks once without a barrier.
+bool idle_search::may_look_late() noexcept {
+    runtime_core& all = me_.runtime();
+    if (!looks_may_be_late() || !me_.steals() || !sys::barrier_available() ||
+        all.all_parked_but(me_.index()))
+        return false;
+    if (!all.try_become_late_looker()) return true;
+    owes_look_ = late_look_policy_.looks_late();
+    if (!owes_look_) all.release_late_look();
+    return owes_look_;
+}
+
+// Ends the role of the late looker. Until this worker, or another one, has looked behind a barrier,
+// `unproven` stays set.
+void idle_search::end_late_look() noexcept {
+    owes_look_ = false;
+    me_.runtime().release_late_look();
+}
+
+void idle_search::note_saved_look() noexcept {
+    if (!owes_look_) return;
+    late_look_policy_.note_saved();
+    end_late_look();
+}
+
 // Lone tasks that were pushed before may be visible only after a barrier, and woke no worker.
 void idle_search::end_watch() noexcept {
     me_.runtime().release_sentinel();
@@ -339,6 +408,7 @@ void idle_search::end_watch() noexcept {
 // Stops parking without having been woken. The worker becomes a searcher: it may be the only one
 // that has seen the tasks of posters that woke no worker.
 void idle_search::cancel_park(bool is_sentinel) noexcept {
+    note_saved_look();
     if (is_sentinel) end_watch();
     if (me_.runtime().idle().clear(me_.index())) {
         parker_.cancel();
@@ -357,6 +427,7 @@ void idle_search::cancel_park(bool is_sentinel) noexcept {
 // Runs at a tick of the coarse clock, every few ms.
 void idle_search::help_stuck_workers() noexcept {
     if (!me_.steals()) return;
+    me_.counted.scans.add();
     const std::int64_t now = sys::now_ns();
     for (unsigned i = 0, all = me_.runtime().worker_count_with_spares(); i < all; ++i) {
         worker& other = me_.runtime().worker_at(i);

@@ -9,6 +9,7 @@
 
 #include "core/idle/event_source.hpp"
 #include "core/idle/parker.hpp"
+#include "core/policy/late_look_policy.hpp"
 #include "core/policy/progress_tracker.hpp"
 #include "core/policy/search_policy.hpp"
 #include "sennit/detail/base/atomic.hpp"
@@ -72,6 +73,10 @@ private:
     bool park(bool lone_tasks) noexcept;
     void cancel_park(bool is_sentinel) noexcept;
     void end_watch() noexcept;
+    bool may_look_late() noexcept;
+    void end_late_look() noexcept;
+    void note_saved_look() noexcept;
+    bool look_for_parked_workers() noexcept;
     void request_share_from_all() noexcept;
     void request_share_from_all_and_self() noexcept;
 
@@ -80,6 +85,8 @@ private:
     // costs more than twice the best choice.
     search_policy search_policy_;
     bool searches_ = false; // True while this worker is counted as a searcher.
+    late_look_policy late_look_policy_;
+    bool owes_look_ = false; // True while this worker is the late looker.
     std::unique_ptr<progress_tracker[]> progress_trackers_; // One for each worker.
     caught_events caught_;
     std::uint32_t seen_delivered_ = 0; // event_source::delivered() at the last look.

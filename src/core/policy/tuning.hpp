@@ -24,6 +24,16 @@ inline constexpr bool stressed = simulated;
 // microsecond of the request; an owner that has not answered by now is in a long leaf.
 inline constexpr std::int64_t force_after_ns = stressed ? 0 : 20'000;
 
+// The most contexts whose publication a thief forces with one barrier. The thief holds their locks
+// meanwhile, for 2 to 20 us.
+inline constexpr unsigned victims_per_barrier = 16;
+
+// Pushes that publish without a request after a thief had to force publication. A push and a pop
+// of a public fork cost some 0.1 us more, so all of these cost as much as a few barriers. Chosen by
+// `phases 16 1000 100`, of 64, 256, 1,024 and 100,000: 2.9, 1.1, 0.6 and 0.5 forcing barriers a
+// phase.
+inline constexpr std::uint32_t eager_pushes = simulated ? 2 : 1024;
+
 // How long a thief waits before it steals tasks where that needs no barrier, because another thread
 // has stolen recently (biased_lock::is_contended), and tasks take long (progress_tracker.hpp). This
 // is longer than a handler takes that sends 64 messages to another worker.
@@ -39,6 +49,10 @@ inline constexpr int most_halvings_of_search = 4;
 // How long a searcher leaves events to the worker that delivered the last ones, without a new
 // delivery. A server with 16 connections delivers each 5 to 60 us.
 inline constexpr std::int64_t leave_events_ns = simulated ? 0 : 20'000;
+
+// How long a worker that parks as the last searcher delays its look behind a barrier. It is more
+// than the gap of `phases 16 1000 100`, whose workers park and wake again in some 100 us.
+inline constexpr std::int64_t late_look_ns = 250'000;
 
 // Looks for work between two polls for events from outside, while no parked worker waits for these:
 // a poll in vain takes some 200 ns, a look 1 us.

@@ -428,6 +428,8 @@ runtime_metrics runtime_core::metrics() const {
         sum.steals += from.steals.read();
         sum.tasks_stolen += from.tasks_stolen.read();
         sum.tasks_injected += from.tasks_injected.read();
+        sum.steal_requests += from.steal_requests.read();
+        sum.scans += from.scans.read();
         sum.failed_steals += from.failed_steals.read();
         sum.suspensions += from.suspensions.read();
         sum.switches += from.switches();

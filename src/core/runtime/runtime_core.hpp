@@ -138,6 +138,15 @@ public:
     }
     void release_sentinel() noexcept { sentinels_.store(0); }
 
+    // The late looker: a parked worker that will look for all parked workers, behind a barrier,
+    // before it parks for good. There is at most one. A failing try has read the role of a worker
+    // that has not begun that look.
+    bool try_become_late_looker() noexcept {
+        std::uint32_t none = 0;
+        return late_lookers_.cas(none, 1);
+    }
+    void release_late_look() noexcept { late_lookers_.store(0); }
+
     // Searchers: the awake workers that are counted as looking for work. src/core/README.md, "Two
     // protocols", says what a poster and a parking worker may leave to a searcher.
     bool has_searcher() const noexcept { return searching_.load() != 0; }
@@ -242,6 +251,7 @@ private:
     alignas(base::destructive_distance) base::atomic<std::uint32_t> searching_{0};
     base::atomic<std::uint32_t> unproven_{0};
     alignas(base::destructive_distance) base::atomic<std::uint32_t> sentinels_{0}; // 0 or 1.
+    base::atomic<std::uint32_t> late_lookers_{0};                                  // 0 or 1.
     base::atomic<std::uint32_t> unpinned_{0};
     base::atomic<std::uint32_t> next_affinity_{0};
     // Threads inside `post` that are none of its workers'.

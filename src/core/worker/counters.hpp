@@ -27,6 +27,8 @@ struct alignas(base::destructive_distance) counters {
     counter reclaimed;         // Public forks that the owner took back.
     counter forced;            // Publications that a thief forced on another worker.
     counter steals;            // Forks taken from other contexts.
+    counter steal_requests;    // Requests that the worker sent to others.
+    counter scans;             // Looks at the queues of all other workers.
     counter failed_steals;     // Rounds over all victims that found nothing.
     counter tasks_stolen;      // Runnables stolen from a worker that did not reach them.
     counter tasks_injected;    // Runnables taken from the injector or the own pinned queue.

@@ -28,11 +28,14 @@ public:
     // Returns a suspended context with public forks that this worker may run; null if there is
     // none.
     context* find_stealable_context() const noexcept;
-    // Makes half of the private forks of each running context public, with one barrier of all
-    // threads for each context that seems to have some. Returns true if any fork became public.
-    bool force_publication_of_all() noexcept;
-    // Forces publication likewise, until a fork of one context has become public.
+    // Forces publication: makes half of the private forks of running contexts public where a
+    // context has no public ones. One barrier of all threads serves several contexts. Returns true
+    // if any fork became public. Ends after the first barrier behind which one did.
     bool force_publication_of_any() noexcept;
+    // Forces publication on every running context, for a look before a sleep. `after_barrier`: also
+    // on those whose private forks only a look after a barrier shows. Returns false if the system
+    // refused a barrier.
+    bool force_publication_of_all(bool after_barrier) noexcept;
 
     // Returns true if a running context seems to have private forks.
     bool sees_private_forks() const noexcept;
@@ -52,7 +55,8 @@ private:
     bool steal_fork_from(context& victim, worker* owner) noexcept;
     void run_stolen(fork_slot& slot) noexcept;
     void run_stolen_detached(fork_slot& slot) noexcept;
-    bool force_publication(worker& victim) noexcept;
+    class forced_batch;
+    bool force_publication(forced_batch& batch, bool all) noexcept;
     std::uint32_t keep_stolen(run_queue::batch& stolen) noexcept;
     void announce_stolen(std::uint32_t queued) noexcept;
 

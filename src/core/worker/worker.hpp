@@ -232,10 +232,12 @@ public:
     void see_steal_requests() const noexcept {
         (void)thread_.tls.load_rlx()->steal_requested.load(); // The own thread wrote thread_.tls.
     }
-    void request_share() noexcept {
+    void request_share(worker& asks) noexcept {
         // acquire pairs with thread_main's store
-        if (sys::worker_tls* tls = thread_.tls.load_acq(); tls && tls->steal_requested.load() == 0)
-            tls->steal_requested.store(1); // pairs with thread_main
+        sys::worker_tls* tls = thread_.tls.load_acq();
+        if (!tls || tls->steal_requested.load() != 0) return;
+        tls->steal_requested.store(1); // pairs with thread_main
+        asks.counted.steal_requests.add();
     }
 
     // Own thread. Takes the events from outside and makes their waiters ready, unless a parked
@@ -337,6 +339,7 @@ private:
         return global_poll_due() || share_requested() || next_up_.first || next_up_.parent;
     }
     void publish_rest(context& owner) noexcept;
+    void publish_eagerly(sys::worker_tls& tls) noexcept;
     void run(runnable& item) noexcept;
 
     context* idle_context() noexcept; // An idle context to switch to.
@@ -356,6 +359,7 @@ private:
     } next_up_;
     // True while a task that is pushed alone is run next, by this worker.
     bool next_push_runs_here_ = false;
+    std::uint32_t eager_pushes_ = 0; // Pushes left that publish without a request.
 
     // Shared with other threads; each says how.
     run_queue queue_;

@@ -56,6 +56,7 @@ std::size_t fresh = 0;
 std::size_t taken = 0;
 bool yield_at_barriers = false;
 bool barriers_refused = false;
+bool late_looks_allowed = false;
 std::size_t process_wide = 0;
 
 } // namespace
@@ -69,6 +70,7 @@ void reset_platform() noexcept {
     taken = 0;
     yield_at_barriers = false;
     barriers_refused = false;
+    late_looks_allowed = false;
     refuse_memory(false);
     reset_descriptors();
 }
@@ -80,6 +82,15 @@ void thread_ends() noexcept {
 void barriers_yield() noexcept {
     yield_at_barriers = true;
 }
+
+void allow_late_looks() noexcept {
+    late_looks_allowed = true;
+}
+namespace hooks {
+bool looks_may_be_late() noexcept {
+    return late_looks_allowed;
+}
+} // namespace hooks
 
 void refuse_barriers() noexcept {
     barriers_refused = true;

@@ -12,6 +12,9 @@ void thread_ends() noexcept;
 // From here on, a thread that has made all threads pass a barrier yields its processor. This uses
 // up no preemption.
 void barriers_yield() noexcept;
+// From here on, a worker that parks as the last searcher may look late. In other scenarios the late
+// look would find the work of a lost wake-up.
+void allow_late_looks() noexcept;
 // From here on, the system refuses membarrier, which it has granted until now.
 void refuse_barriers() noexcept;
 // From here on, the system refuses memory to simulated threads, or grants it again.

@@ -149,3 +149,32 @@ SIM_SCENARIO_WITHIN(
         sennit::fork_join([&] { met.wait(); }, [&] { met.set(); });
     });
 }
+
+// Two owners compute without a push. The third worker claims the forks of both before one barrier.
+// With two preemptions there are more than three million executions.
+SIM_SCENARIO_WITHIN(fork_stack, one_barrier_forces_two_publications, .preemptions = 1,
+                    .stale_reads = 0,
+                    .preempt_in = "fork_stack.cpp steal_fork.cpp advance_split.hpp") {
+    engine three(3);
+    event met[2];
+    sim::in_threads(2, [&](unsigned me) {
+        three.run([&] {
+            sennit::fork_join([] {}, [] {}); // answers an old request
+            sennit::fork_join([&] { met[me].wait(); }, [&] { met[me].set(); });
+        });
+    });
+}
+
+// A push after a forced publication publishes without a request. The thief has taken the first fork
+// and looks no more.
+SIM_SCENARIO_WITHIN(fork_stack, forced_owner_publishes_eagerly, .preemptions = 2, .stale_reads = 0,
+                    .preempt_in = "fork_stack.cpp steal_fork.cpp advance_split.hpp worker_tls.hpp "
+                                  "worker.hpp idle_search.cpp") {
+    engine two(2);
+    event first, second;
+    two.run([&] {
+        sennit::fork_join([] {}, [] {}); // answers an old request
+        sennit::fork_join([&] { first.wait(); }, [&] { first.set(); });
+        sennit::fork_join([&] { second.wait(); }, [&] { second.set(); });
+    });
+}

@@ -37,6 +37,19 @@ struct hostess : sennit::sched::runnable {
     sennit::sched::one_shot done;
 };
 
+// A task that blocks its worker's thread until an event is set.
+struct blocker : sennit::sched::runnable {
+    explicit blocker(event& until)
+        : runnable([](runnable* self) noexcept {
+              auto& me = *static_cast<blocker*>(self);
+              me.end.wait();
+              me.done.finish();
+          }),
+          end(until) {}
+    event& end;
+    sennit::sched::one_shot done;
+};
+
 // A parked worker is the sentinel for one task. A second task comes, and each of the two needs the
 // other to run.
 template <class F>
@@ -262,4 +275,58 @@ SIM_SCENARIO_WITHIN(idle, fork_of_last_searcher_is_seen, .preemptions = 2, .stal
     first.done.wait();
     event met;
     two.run([&] { sennit::fork_join([&] { met.wait(); }, [&] { met.set(); }); });
+}
+
+// The last searcher parks without a barrier and misses a push that saw no request. Its late look
+// finds the fork.
+SIM_SCENARIO_WITHIN(idle, late_look_finds_late_push, .preemptions = 2, .stale_reads = 2,
+                    .preempt_in =
+                        "fork_stack.cpp steal_fork.cpp advance_split.hpp worker_tls.hpp worker.hpp "
+                        "switching.hpp idle_search.cpp idle_search.hpp ground.cpp") {
+    engine two(2);
+    sim::allow_late_looks();
+    event met;
+    two.run([&] {
+        sennit::fork_join([] {}, [] {}); // answers the first request
+        sennit::fork_join([&] { met.wait(); }, [&] { met.set(); });
+    });
+}
+
+// The worker that owes a late look is chosen for a task that only it may run, and that blocks it
+// until a fork has run which it has missed. A third worker sleeps and relies on that look.
+SIM_SCENARIO_WITHIN(idle, chosen_late_looker_looks_before_its_task, .preemptions = 2,
+                    .stale_reads = 1,
+                    .preempt_in = "steal_fork.cpp idle_search.cpp idle_search.hpp") {
+    engine three(3);
+    sim::allow_late_looks();
+    event met;
+    blocker pinned(met);
+    sennit::sched::runtime_core& core = three->core();
+    three.run([&] {
+        const unsigned here = sennit::sched::this_worker()->index();
+        sennit::fork_join([] {}, [] {}); // answers the first request
+        sennit::fork_join(
+            [&] {
+                pinned.affinity = core.affinity_to((here + 1) % 3);
+                sennit::sched::schedule(pinned, core);
+                met.wait();
+            },
+            [&] { met.set(); });
+    });
+    pinned.done.wait();
+}
+
+// A lone task, a parked worker that owes a late look, and posts from outside that choose it.
+SIM_SCENARIO_WITHIN(idle, late_looker_is_chosen_by_post, .preemptions = 2, .stale_reads = 1) {
+    engine two(2);
+    sim::allow_late_looks();
+    errand work;
+    two.run([&] {
+        event ran;
+        setter lone(ran);
+        sennit::sched::spawn(lone, two->core());
+        ran.wait(); // blocks the thread
+    });
+    sennit::sched::schedule(work, two->core());
+    work.done.wait();
 }

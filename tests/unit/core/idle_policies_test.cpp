@@ -2,6 +2,7 @@
 // Tests the policies by which a worker decides how long it searches, and whether it shares its
 // queue, and the roles of workers that poll for events. No clock and no threads.
 #include "core/idle/event_source.hpp"
+#include "core/policy/late_look_policy.hpp"
 #include "core/policy/search_policy.hpp"
 #include "core/policy/share_policy.hpp"
 
@@ -9,6 +10,7 @@
 
 namespace {
 
+using sennit::sched::late_look_policy;
 using sennit::sched::search_policy;
 using sennit::sched::share_policy;
 namespace tuning = sennit::sched::tuning;
@@ -46,6 +48,33 @@ TEST(search_policy, search_time_of_zero_stays_zero) {
     EXPECT_EQ(policy.search_ns(), 0);
     policy.note_gap(1);
     EXPECT_EQ(policy.search_ns(), 0);
+}
+
+// Returns the number of looks that come at once until the next late one.
+unsigned looks_at_once(late_look_policy& policy) {
+    unsigned count = 0;
+    while (!policy.looks_late()) ++count;
+    return count;
+}
+
+TEST(late_look_policy, saved_looks_stay_late) {
+    late_look_policy policy;
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_EQ(looks_at_once(policy), 0u);
+        policy.note_saved();
+    }
+}
+
+TEST(late_look_policy, each_due_look_doubles_looks_at_once) {
+    late_look_policy policy;
+    for (const unsigned many : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 64u}) {
+        policy.note_due();
+        EXPECT_EQ(looks_at_once(policy), many);
+    }
+    policy.note_saved();
+    EXPECT_EQ(looks_at_once(policy), 0u);
+    policy.note_due();
+    EXPECT_EQ(looks_at_once(policy), 1u);
 }
 
 // Tasks of 4 us, of which `size` wait. The first call has no estimate, so a call precedes.

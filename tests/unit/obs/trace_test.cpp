@@ -76,6 +76,20 @@ std::size_t count(const std::string& text, const std::string& part) {
     return found;
 }
 
+// A worker parks while the other one computes, so it has scanned that worker's queue before.
+TEST_F(trace_death_test, sleep_shows_counts_of_idle_worker) {
+    const std::string text = trace_of([] {
+        sennit::runtime runtime({.workers = 2, .max_spare_workers = 0});
+        runtime.run([&] {
+            while (runtime.metrics().parks == 0) {
+            }
+        });
+    });
+    const std::regex sleep(R"("name":"asleep","args":\{"steal requests":\d+,"scans":[1-9]\d*,)"
+                           R"("barriers":\d+\}\})");
+    EXPECT_TRUE(std::regex_search(text, sleep)) << text;
+}
+
 TEST_F(trace_death_test, trace_shows_fibers_waits_and_wake_ups) {
     const std::string text = trace_of([] {
         sennit::runtime runtime({.workers = 1});

@@ -34,7 +34,12 @@
 //    takes `pop_fork_slow`, which waits for the lock. So the slots older than that `head` stay in
 //    place, and the thief may advance `split` for the owner. If the claim no longer stands, the
 //    worker has moved to another context, or the owner has taken its slow path, and the thief gives
-//    up.
+//    up. One barrier serves several owners: the thief takes their locks, writes all claims, passes
+//    the barrier, and then does the rest for each. It waits for the first lock only, so two thieves
+//    never wait for each other.
+// 5. eager publication (owner): an owner that finds a claim in its slow path computes for long, or
+//    has lost its processor. It keeps `steal_requested` set for a number of pushes, so each of them
+//    publishes if nothing is public. The next thief then needs no force.
 //
 // Why it is correct. Slots pass between owner and thieves only by a CAS on `{top, split}`, so each
 // slot is taken once. A thief reads a slot only after its CAS. So a slot that was reused under an

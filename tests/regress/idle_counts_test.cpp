@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What idle workers cost beside a given amount of work, as counts: memory barriers and wake-ups for
+// each parallel loop, and for each fork of a program with little parallelism. Sixteen workers share
+// the processors that there are. bench/README.md has the counts as measured.
+#include <sennit/par.hpp>
+#include <sennit/sennit.hpp>
+
+#include "sennit/detail/base/sanitizers.hpp"
+#include "sys/membarrier.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace {
+
+#if defined(SENNIT_STRESS) || defined(SENNIT_THREAD_SANITIZER) || defined(SENNIT_ADDRESS_SANITIZER)
+constexpr bool counts_are_those_of_users = false;
+#else
+constexpr bool counts_are_those_of_users = true;
+#endif
+
+// About a microsecond of arithmetic.
+void compute_about_1us() noexcept {
+    std::uint64_t x = 1;
+    for (int i = 0; i < 600; ++i) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        asm volatile("" : "+r"(x));
+    }
+}
+void compute_about_us(int count) noexcept {
+    for (int i = 0; i < count; ++i) compute_about_1us();
+}
+
+struct counts {
+    double barriers, wakes;
+};
+
+// Calls `work` in series of `units` until the counts for each call are within `limit`, five times
+// at most: other programs disturb a series. Returns the counts of the last series.
+template <class F>
+counts counts_of_unit(sennit::runtime& runtime, int units, counts limit, F work) {
+    counts seen{};
+    for (int series = 0; series < 5; ++series) {
+        sennit::runtime_metrics before, after;
+        runtime.run([&] {
+            before = runtime.metrics();
+            for (int i = 0; i < units; ++i) work();
+            after = runtime.metrics();
+        });
+        const auto of_unit = [=](std::uint64_t from, std::uint64_t to) {
+            return static_cast<double>(to - from) / units;
+        };
+        seen = {of_unit(before.barriers, after.barriers), of_unit(before.wakes, after.wakes)};
+        if (seen.barriers <= limit.barriers && seen.wakes <= limit.wakes) break;
+    }
+    return seen;
+}
+
+bool counts_barriers() {
+    return counts_are_those_of_users && sennit::sys::barrier_available();
+}
+
+// 1.4 with two processors. A barrier for each owner whose publication is forced made it 8.5.
+TEST(idle_counts, loop_of_1ms_passes_few_barriers_and_wakes_few_workers) {
+    if (!counts_barriers()) GTEST_SKIP() << "without membarrier, or in a build that provokes waits";
+    sennit::runtime runtime({.workers = 16});
+    const counts limit{.barriers = 4, .wakes = 40};
+    const counts seen = counts_of_unit(runtime, 20, limit, [] {
+        sennit::par::for_each_n(std::size_t{16'000},
+                                [](std::size_t) noexcept { compute_about_1us(); });
+        compute_about_us(100);
+    });
+    EXPECT_LE(seen.barriers, limit.barriers);
+    EXPECT_LE(seen.wakes, limit.wakes);
+}
+
+// 0.01 barriers and 0.5 wake-ups with two processors. A barrier for each sleep of the last searcher
+// made it 0.5.
+TEST(idle_counts, fork_of_50us_passes_few_barriers_and_wakes_few_workers) {
+    if (!counts_barriers()) GTEST_SKIP() << "without membarrier, or in a build that provokes waits";
+    sennit::runtime runtime({.workers = 16});
+    const counts limit{.barriers = 0.1, .wakes = 1};
+    const counts seen = counts_of_unit(runtime, 200, limit, [] {
+        sennit::fork_join([] { compute_about_us(50); }, [] { compute_about_us(50); });
+    });
+    EXPECT_LE(seen.barriers, limit.barriers);
+    EXPECT_LE(seen.wakes, limit.wakes);
+}
+
+} // namespace
