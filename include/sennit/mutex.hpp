@@ -21,8 +21,8 @@
 // a caller that is not the owner throws std::system_error(operation_not_permitted).
 // Cost: without contention, one compare-and-swap to lock and one to unlock.
 //
-// State of the word: the owner's identity (0: free), two flags in its low bits, and in its high bits
-// the worker that the mutex is biased to (sennit/detail/sys/biased_word.hpp). `waiting` says
+// State of the word: the owner's identity (0: free), two flags in its low bits, and in its high
+// bits the worker that the mutex is biased to (sennit/detail/sys/biased_word.hpp). `waiting` says
 // that the list holds a waiter. `woken` says that a woken waiter is on its way to try again, so
 // that unlock need not wake another. The flags and the list change under `lock_`. An owner that
 // leaves a word with flags does so under `lock_`, too; but while `woken` is set, it uses a
@@ -72,16 +72,15 @@ public:
             (void)lock_slowly(me, sched::never);
     }
     // Takes the mutex if it is free, and returns true. Returns false otherwise. Does not block.
-    bool try_lock() noexcept {
-        return lock_free(self()) || try_lock_slowly();
-    }
+    bool try_lock() noexcept { return lock_free(self()) || try_lock_slowly(); }
     // Releases the mutex. Does not block. Throws std::system_error unless the caller owns it.
     void unlock() {
         const std::uintptr_t me = self();
         std::uintptr_t seen = me;
         // pairs with lock
         if (!base::update_plainly(word_, me, std::uintptr_t{0}) && !word_.cas_rel(seen, 0))
-            [[unlikely]] unlock_slowly();
+            [[unlikely]]
+            unlock_slowly();
     }
 
     // Suspends the awaiting task until it owns the mutex. A waiting task is handed the lock, so no

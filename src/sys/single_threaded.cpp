@@ -79,6 +79,13 @@ void single_thread_mode::unregister_thread(base::thread_registration& me,
     grant_exclusive(now_ns);
 }
 
+void single_thread_mode::leave_exclusive(base::thread_registration& me) noexcept {
+    const gate_guard guard(*this, me);
+    if (exclusive_ != &me) return;
+    exclusive_ = nullptr;
+    me.key.store_rlx(shared_key(me)); // own thread
+}
+
 void single_thread_mode::release_id(base::thread_registration& me) noexcept {
     const gate_guard guard(*this, me);
     owners_[me.id.load_rlx()] = nullptr; // under the gate
@@ -286,6 +293,13 @@ void unregister_this_thread() noexcept {
     // own thread
     if (me && me->key.load_rlx() != thread_registration::unregistered)
         sys::process_mode.unregister_thread(*me, sys::coarse_now_ns());
+}
+
+void leave_exclusive_mode() noexcept {
+    thread_registration* const me = own_registration();
+    // Own thread. Another thread may end the mode meanwhile; the gate decides.
+    if (me && me->key.load_rlx() == thread_registration::exclusive)
+        sys::process_mode.leave_exclusive(*me);
 }
 
 void end_registration() noexcept {

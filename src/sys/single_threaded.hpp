@@ -26,6 +26,8 @@ public:
     void unregister_thread(base::thread_registration& me, std::int64_t now_ns) noexcept;
     // For a thread in shared mode: asks for exclusive mode. For another thread: does nothing.
     void try_become_exclusive(base::thread_registration& me, std::int64_t now_ns) noexcept;
+    // For the exclusive thread: ends its mode. For another thread: does nothing.
+    void leave_exclusive(base::thread_registration& me) noexcept;
     // For the end of an unregistered thread that has asked for exclusive mode.
     void release_id(base::thread_registration& me) noexcept;
     // Makes a word neutral that is biased to another thread. If it is biased to the caller: waits

@@ -59,10 +59,7 @@ void worker::publish_on_request() noexcept {
         tls.split.store(self.slot(split)); // Also ends a thief's claim.
     }
     // The woken worker would end the exclusive mode by a barrier.
-    if (runtime_.idle().any(runtime_.worker_capacity()) && base::begin_exclusive()) {
-        base::end_exclusive();
-        base::end_registration(); // Until the next lock; asks again at a global poll.
-    }
+    if (runtime_.idle().any(runtime_.worker_capacity())) base::leave_exclusive_mode();
     runtime_.wake_one_unproven(); // Forks that are pushed next may stay private.
     if (several) runtime_.wake_searcher();
 }

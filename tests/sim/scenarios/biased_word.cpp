@@ -107,8 +107,7 @@ SIM_SCENARIO_WITHIN(biased_word, owner_of_three_words_takes_new_id, .preemptions
     });
     for (std::size_t i = 3; i > 0; --i) locks[i - 1].count_up(here.first);
     other.join();
-    for (biased_spin_lock& each : locks)
-        sim::check(each.count == 2, "both threads have counted");
+    for (biased_spin_lock& each : locks) sim::check(each.count == 2, "both threads have counted");
 }
 
 // Each thread takes the word of the other one.

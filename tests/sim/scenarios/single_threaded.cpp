@@ -69,8 +69,7 @@ struct one_member {
 struct one_exclusive : one_member {
     one_exclusive() {
         all.try_become_exclusive(first, 0);
-        sim::check(is_exclusive(first),
-                   "no other thread is registered");
+        sim::check(is_exclusive(first), "no other thread is registered");
     }
 };
 
@@ -142,8 +141,7 @@ SIM_SCENARIO_WITHIN(single_thread_mode, unregistering_begins_exclusive_mode, .pr
     for (int i = 0; i < 2; ++i) here.first_counts();
     other.join();
     sim::check(here.count == 3, "all threads have counted");
-    sim::check(is_exclusive(here.first),
-               "the other thread has unregistered");
+    sim::check(is_exclusive(here.first), "the other thread has unregistered");
 }
 
 // The last thread that unregisters publishes the writes of the earlier threads.

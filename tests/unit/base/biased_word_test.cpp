@@ -109,7 +109,8 @@ TEST_F(biased_word, bias_of_held_spin_lock_stays) {
 }
 
 TEST_F(biased_word, lower_bits_survive_the_end_of_a_bias) {
-    atomic<std::uint64_t> word{std::uint64_t{all.request_bias(owner, 0, 0)} << 32 | 0x7fff'1234'5678};
+    atomic<std::uint64_t> word{std::uint64_t{all.request_bias(owner, 0, 0)} << 32 |
+                               0x7fff'1234'5678};
     all.end_bias(word, second, how::of_any, 0);
     EXPECT_EQ(word.load(), 0x7fff'1234'5678u);
 }
@@ -157,8 +158,7 @@ TEST_F(biased_word, losses_over_a_long_time_leave_the_id) {
 }
 
 TEST_F(biased_word, words_of_sleeping_and_ended_threads_need_no_barrier) {
-    atomic<std::uint32_t> one{all.request_bias(owner, 0, 0)},
-        two{all.request_bias(second, 0, 0)};
+    atomic<std::uint32_t> one{all.request_bias(owner, 0, 0)}, two{all.request_bias(second, 0, 0)};
     all.unregister_thread(owner, 0);
     all.unregister_thread(second, 0);
     all.release_id(second);
@@ -216,7 +216,8 @@ TEST(biased_locks, exclude_workers_that_visit_each_other) {
             while (begun < 2) std::this_thread::yield();
             for (int i = 0; i < rounds; ++i) {
                 const bool visits = i % 1000 == 0;
-                guarded& one = all[static_cast<std::size_t>(((own + visits) % 2) * locks + i % locks)];
+                guarded& one =
+                    all[static_cast<std::size_t>(((own + visits) % 2) * locks + i % locks)];
                 {
                     std::lock_guard guard(one.mutex);
                     ++one.by_mutex;

@@ -73,9 +73,7 @@ public:
         return enough;
     }
     // Returns the bias that the calling thread is given; 0: none.
-    std::uint32_t ask() noexcept {
-        return request_bias(state_ / one_loss);
-    }
+    std::uint32_t ask() noexcept { return request_bias(state_ / one_loss); }
     void note_loss() noexcept {
         state_ &= losses_mask;
         if (state_ < losses_mask) state_ += one_loss;

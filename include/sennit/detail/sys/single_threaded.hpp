@@ -36,9 +36,9 @@
 // that runs rarely, as in core/queues/biased_lock.hpp. If the owner sets `busy` before the barrier,
 // R3 sees that and waits for E3. Otherwise it reads its key after the barrier. Then it sees the
 // changed key; or it sees the key that R4 has given back, and, because it reads the word after the
-// key, the neutral word. An owner that has seen the number of the suspension (acquire) reads no older
-// key in a later section. E3 and R3 publish the writes of the owner, and so does R2. The gate and the key, with
-// release and acquire, publish the writes that other threads made before.
+// key, the neutral word. An owner that has seen the number of the suspension (acquire) reads no
+// older key in a later section. E3 and R3 publish the writes of the owner, and so does R2. The gate
+// and the key, with release and acquire, publish the writes that other threads made before.
 // * A word that names a thread is updated by that thread only: a locked instruction expects 0 in
 //   the upper bits, and fails. A word becomes biased only while its holder holds it as a lock, by
 //   the holder itself (`grant_bias`).
@@ -53,12 +53,12 @@
 //
 // Cost. A plain update: two loads and two stores of the thread's own cache line. A neutral word:
 // these and the locked instruction. Registering costs about 30 ns, and 1 to 20 us if it ends
-// exclusive mode. The end of a word's bias costs 0.3 us if the owner uses its words all the time, and
-// 2 us and a barrier otherwise. Exclusive mode may end 32 times in a row, after
-// that at most once in 2 ms. A word is biased after 32 locks by one thread in a row, and after each
-// loss of its bias four times as many; 256 words in a row, after that one word in 1 ms. If eight
-// words lose their bias within 4 ms, their owner takes a new id. So one barrier frees all words
-// with the old one.
+// exclusive mode. The end of a word's bias costs 0.3 us if the owner uses its words all the time,
+// and 2 us and a barrier otherwise. Exclusive mode may end 32 times in a row, after that at most
+// once in 2 ms. A word is biased after 32 locks by one thread in a row, and after each loss of its
+// bias four times as many; 256 words in a row, after that one word in 1 ms. If eight words lose
+// their bias within 4 ms, their owner takes a new id. So one barrier frees all words with the old
+// one.
 //
 // On processors other than x86-64, and where membarrier is not available, all threads are always in
 // shared mode, and all words are neutral. (Code with and without ThreadSanitizer cannot be linked
@@ -78,11 +78,11 @@
 // ThreadSanitizer needs no annotation. It runs the real membarrier, so E1, E2 and R1, R2, R3
 // exclude each other. It does not know that a membarrier orders memory, but each order that data
 // needs is a release and an acquire that it does see: E3 with R3, the gift of a key with E2, and
-// the gate's unlock with its lock. One order is the exception. A failing E2 of an exclusive thread clears `busy` with a
-// relaxed store, and R3 may read that store. The sections before it are then ordered by the barrier
-// alone. ThreadSanitizer keeps the word's last release across a relaxed store, so it reports no
-// race there. It cannot see a missing membarrier, because it does not model store buffers; the
-// explorer does (mutant "barrier at the end of exclusive mode").
+// the gate's unlock with its lock. One order is the exception. A failing E2 of an exclusive thread
+// clears `busy` with a relaxed store, and R3 may read that store. The sections before it are then
+// ordered by the barrier alone. ThreadSanitizer keeps the word's last release across a relaxed
+// store, so it reports no race there. It cannot see a missing membarrier, because it does not model
+// store buffers; the explorer does (mutant "barrier at the end of exclusive mode").
 //
 // Tested by tests/unit/base/single_threaded_test.cpp and biased_word_test.cpp, explored by
 // tests/sim/scenarios/single_threaded.cpp and biased_word.cpp (the protocol) and lock_elision.cpp
@@ -180,6 +180,7 @@ inline void end_exclusive() noexcept {}
 inline void register_this_thread() noexcept {}
 inline void unregister_this_thread() noexcept {}
 inline void end_registration() noexcept {}
+inline void leave_exclusive_mode() noexcept {}
 inline void try_become_exclusive(std::int64_t) noexcept {}
 inline void reset_registration_after_fork() noexcept {}
 template <class T>
@@ -200,6 +201,9 @@ void register_this_thread() noexcept;
 void unregister_this_thread() noexcept;
 // Unregisters a thread that has asked for exclusive mode, before it ends. The thread asks no more.
 void end_registration() noexcept;
+// Ends the exclusive mode of the calling thread, before it wakes a thread that would end it by a
+// barrier. It asks again later. Does nothing in shared mode, for one load.
+void leave_exclusive_mode() noexcept;
 // Asks for exclusive mode. A thread that asks calls `end_registration` before it ends: another
 // thread may write its registration until then. A worker calls it from time to time; `now_ns` is a
 // time of the coarse clock. Usually costs two loads.
