@@ -18,10 +18,10 @@
 #include "sennit/detail/base/coroutine_templates.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/slab_cache.hpp"
+#include "sennit/detail/core/task_result.hpp"
 #include "sennit/detail/core/task_strand.hpp"
 #include "sennit/detail/core/task_transfer.hpp"
 #include "sennit/nursery.hpp"
-#include "sennit/task/result.hpp"
 #include "sennit/task/task.hpp"
 
 #include <concepts>
