@@ -18,7 +18,7 @@ import struct
 import gdb
 import gdb.unwinder
 
-MAGIC = b"sennit06"
+MAGIC = b"sennit07"
 FIELDS = (
     "runtime.contexts",
     "runtime.workers",
@@ -53,11 +53,12 @@ FIELDS = (
     "chunk.size",
     "chunk.slots",
     "task.saved_strand",
-    "task.options",
+    "task.what",
+    "task.on",
     "task.innermost",
     "task.last_frame",
-    "task.made_at",
-    "task.cold_state",
+    "task.origin",
+    "task_cold_state.made_at",
     "task_cold_state.name",
 )
 # For each processor: the names of the registers for pc, sp and frame pointer; the offsets of the
@@ -170,11 +171,21 @@ def strands_on(layout, context, innermost):
 def waits(layout, strand, context):
     if memory(layout.field(context, "context.in_blocking_pool"), 1) != b"\0":
         return "blocked in blocking"
-    options = layout.get(strand, "strand.waits_for")
-    if not options:
+    wait = layout.get(strand, "strand.waits_for")
+    if not wait:
         return "ready"
-    what, on = text(layout.get(options, "wait.what")), layout.get(options, "wait.on")
-    return f"blocked in {what}" + (f" at {on:#x}" if on else "")
+    if wait & 1:
+        return task_wait(layout, wait - 1)
+    return wait_text(layout.get(wait, "wait.what"), layout.get(wait, "wait.on"))
+
+
+def task_wait(layout, task):
+    """The wait of a suspended task strand, which keeps the notes itself."""
+    return wait_text(layout.get(task, "task.what"), layout.get(task, "task.on"))
+
+
+def wait_text(what, on):
+    return f"blocked in {text(what)}" + (f" at {on:#x}" if on else "")
 
 
 def strands(layout):
@@ -278,13 +289,12 @@ class Task:
     def __init__(self, layout, task):
         identity = layout.get(task, "task.saved_strand")
         self.id = layout.get(identity, "strand.id")
-        cold = layout.get(task, "task.cold_state")
-        self.name = text(layout.field(cold, "task_cold_state.name"), 23) if cold else ""
-        self.made_at = layout.get(task, "task.made_at")
-        options = layout.field(task, "task.options")
-        on = layout.get(options, "wait.on")
-        self.state = f"blocked in {text(layout.get(options, 'wait.what'))}"
-        self.state += f" at {on:#x}" if on else ""
+        self.name, self.made_at = "", layout.get(task, "task.origin")
+        if self.made_at >> 63:
+            cold = self.made_at - (1 << 63)
+            self.name = text(layout.field(cold, "task_cold_state.name"), 23)
+            self.made_at = layout.get(cold, "task_cold_state.made_at")
+        self.state = task_wait(layout, task)
         self.functions = []
         at, last = layout.get(task, "task.innermost"), layout.field(task, "task.last_frame")
         while at and at != last and len(self.functions) < MOST_FRAMES:
@@ -321,8 +331,7 @@ def tasks(layout):
         for worker in pointers(layout.field(runtime, "runtime.workers"))
         if worker
         for task in task_addresses(layout, worker)
-        if layout.get(layout.get(task, "task.saved_strand"), "strand.waits_for")
-        == layout.field(task, "task.options")
+        if layout.get(layout.get(task, "task.saved_strand"), "strand.waits_for") == task + 1
     ]
 
 

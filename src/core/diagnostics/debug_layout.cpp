@@ -21,8 +21,8 @@ namespace sennit::sched {
 
 struct debug_layout {
     // Changes with the meaning of the table.
-    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '6'};
-    std::uint64_t offsets[39];
+    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '7'};
+    std::uint64_t offsets[40];
 };
 
 struct coroutine_stack::debug {
@@ -73,11 +73,12 @@ struct snapshot::layout {
                     offsetof(task_table::chunk, size),
                     sizeof(task_table::chunk),
                     offsetof(task_strand, saved_strand),
-                    offsetof(task_strand, options_),
+                    offsetof(task_strand, what_),
+                    offsetof(task_strand, on_),
                     offsetof(task_strand, innermost_),
                     task_strand_end,
-                    offsetof(task_strand, made_at_),
-                    offsetof(task_strand, cold_),
+                    offsetof(task_strand, origin_),
+                    offsetof(task_cold_state, made_at),
                     offsetof(task_cold_state, name)}};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnostics/snapshot.hpp"
 
+#include "core/diagnostics/wait_details.hpp"
 #include "core/runtime/registry.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "sennit/detail/core/fiber_block.hpp"
@@ -250,7 +251,7 @@ snapshot::result snapshot::collect_tasks() noexcept {
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
         of_.worker_at(i).services.tasks.for_each([this](task_strand& one) noexcept {
             const bool reported = std::exchange(one.point_.reported, false);
-            if (!reported && one.identity().waits_for == &one.options_)
+            if (!reported && one.identity().waits_for == wait_record(one))
                 add_task(one, strand_state::blocked);
         });
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
@@ -269,8 +270,8 @@ void snapshot::add_task(task_strand& one, strand_state state) noexcept {
 // The strand must be alive.
 void snapshot::describe_task(strand_report& to, const task_strand& of) noexcept {
     to.is_task = true;
-    to.made_at = of.made_at_;
-    if (of.cold_) to.name = of.cold_->name;
+    to.made_at = of.origin_.made_at();
+    if (const task_cold_state* cold = of.origin_.cold()) to.name = cold->name;
 }
 
 namespace {
@@ -367,10 +368,11 @@ strand_report* snapshot::add(strand& who, strand_state state) noexcept {
     report.id = id_of(who);
     if (report.state == strand_state::in_blocking_pool) report.waits_for = "blocking";
     if (report.state != strand_state::blocked || !who.waits_for) return &report;
-    report.waits_for = who.waits_for->what;
-    report.waits_on = who.waits_for->on;
-    report.deadline_ns = who.waits_for->deadline_ns;
-    if (who.waits_for->holder) report.holder = who.waits_for->holder(who.waits_for->on);
+    const wait_details wait = details_of(who.waits_for);
+    report.waits_for = wait.what;
+    report.waits_on = wait.on;
+    report.deadline_ns = wait.deadline_ns;
+    if (wait.holder) report.holder = wait.holder(wait.on);
     return &report;
 }
 
