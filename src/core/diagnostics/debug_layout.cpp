@@ -75,7 +75,7 @@ struct snapshot::layout {
                     offsetof(task_strand, saved_strand),
                     offsetof(task_strand, what_),
                     offsetof(task_strand, on_),
-                    offsetof(task_strand, innermost_),
+                    offsetof(task_strand, own_) + offsetof(strand, innermost),
                     task_strand_end,
                     offsetof(task_strand, origin_),
                     offsetof(task_cold_state, made_at),

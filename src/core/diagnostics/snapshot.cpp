@@ -188,7 +188,7 @@ void snapshot::add_ready(runnable& item) noexcept {
                               : strand_state::fresh);
     } else if (item.run == &task_strand::run_ready) {
         auto& one = static_cast<task_strand&>(item);
-        one.point_.reported = one.listed_ != nullptr;
+        one.point_.reported = one.point_.listed != 0;
         add_task(one, strand_state::ready);
     } else {
         ++found_.other_ready;
@@ -252,9 +252,20 @@ snapshot::result snapshot::collect_tasks() noexcept {
         of_.worker_at(i).services.tasks.for_each([this](task_strand& one) noexcept {
             const bool reported = std::exchange(one.point_.reported, false);
             if (!reported && one.identity().waits_for == wait_record(one))
-                add_task(one, strand_state::blocked);
+                add_task(one, continues(one) ? strand_state::ready : strand_state::blocked);
         });
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
+}
+
+// True if a worker has begun to resume the strand, and the strand has not ended its wait yet. The
+// worker's activation has written `outer` over the address of the innermost coroutine.
+bool snapshot::continues(const task_strand& one) noexcept {
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
+        const context* on = of_.worker_at(i).running();
+        const task_run* run = on ? on->running_task : nullptr;
+        if (run && run->below == one.own_.outer) return true;
+    }
+    return false;
 }
 
 void snapshot::add_task(task_strand& one, strand_state state) noexcept {
@@ -263,8 +274,9 @@ void snapshot::add_task(task_strand& one, strand_state state) noexcept {
     report->is_lent = &one.identity() != &one.own_;
     describe_task(*report, one);
     if (state == strand_state::blocked)
-        report->since_ns = static_cast<std::int64_t>(one.point_.suspended_at) << 20;
-    if (one.listed_) add_task_frames(*report, one); // Otherwise it may stand at its beginning.
+        report->since_ns = static_cast<std::int64_t>(one.point_.suspended_at()) << 20;
+    // A strand that is not listed may stand at its beginning.
+    if (one.point_.listed != 0 && !continues(one)) add_task_frames(*report, one);
 }
 
 // The strand must be alive.
@@ -290,7 +302,7 @@ void snapshot::add_task_frames(strand_report& to, task_strand& of) noexcept {
     const void* const last = of.end().address();
     to.first_frame = found_.frames.size();
     // SAFETY: the frames are suspended, and have the layout of awaiting_frame.
-    for (const auto* at = static_cast<const awaiting_frame*>(of.innermost_.address());
+    for (const auto* at = static_cast<const awaiting_frame*>(of.own_.innermost);
          at && at != last && to.frames < std::min(room, max_task_frames); at = at->after) {
         found_.frames.push_back(at->resume); // Reserved.
         ++to.frames;

@@ -11,16 +11,13 @@
 
 namespace sennit::sched {
 
-namespace {
-// The functions, by their numbers. The library has three: of mutexes, of monitors and of fibers.
-constinit std::array<base::atomic<holder_function>, 8> holders{};
-} // namespace
+constinit std::array<base::atomic<holder_function>, 8> holder_functions{};
 
-std::uint8_t number_of_holder(holder_function function) noexcept {
-    for (std::size_t i = 0; i < holders.size(); ++i) {
+std::uint8_t find_number_of_holder(holder_function function) noexcept {
+    for (std::size_t i = 0; i < holder_functions.size(); ++i) {
         // Orders nothing: only the value of the pointer matters.
-        holder_function seen = holders[i].load_rlx();
-        if (!seen && holders[i].cas_rlx(seen, function)) seen = function;
+        holder_function seen = holder_functions[i].load_rlx();
+        if (!seen && holder_functions[i].cas_rlx(seen, function)) seen = function;
         if (seen == function) return static_cast<std::uint8_t>(i + 1);
     }
     return 0;
@@ -35,8 +32,9 @@ wait_details details_of(wait_record wait) noexcept {
     const task_point& point = task->point_;
     const task_cold_state* cold = task->origin_.cold();
     return {task->what_, task->on_, cold && point.limits != 0 ? cold->deadline_ns : never,
-            point.holder != 0 ? holders[point.holder - 1u].load_rlx() // Orders nothing, see above.
-                              : nullptr};
+            point.holder != 0
+                ? holder_functions[point.holder - 1u].load_rlx() // Orders nothing, see above.
+                : nullptr};
 }
 
 } // namespace sennit::sched

@@ -67,7 +67,7 @@ void task_strand::set_name(std::string_view name) {
 }
 
 void task_strand::start(std::coroutine_handle<> outermost) noexcept {
-    innermost_ = outermost;
+    suspend_at(outermost);
     spawn(*this, runtime);
 }
 
@@ -89,11 +89,11 @@ void task_strand::run_ready(runnable* self) noexcept {
 }
 
 void task_strand::list() noexcept {
-    listed_ = this_worker()->services.tasks.add(*this);
+    point_.listed = this_worker()->services.tasks.add(*this);
 }
 
 void task_strand::unlist() noexcept {
-    task_table::remove(*listed_);
+    task_table::remove(point_.listed);
 }
 
 wait_point& task_wait::fresh_point(bool sole) noexcept {
@@ -150,14 +150,14 @@ void task_wait::reserve_limit(std::int64_t deadline_ns) {
 // Step A1, and the notes for reports.
 [[gnu::always_inline]] inline void task_wait::note(task_strand& self, std::coroutine_handle<> at,
                                                    const wait_options& options) noexcept {
-    self.innermost_ = at;
+    self.suspend_at(at);
     self.what_ = options.what;
     self.on_ = options.on;
     self.point_.limits = 0;
     self.point_.holder = options.holder ? number_of_holder(options.holder) : std::uint8_t{0};
     self.identity().waits_for = wait_record(self);
-    self.point_.suspended_at = static_cast<std::uint32_t>(this_worker()->cached_now_ns() >> 20);
-    if (!self.listed_) [[unlikely]]
+    self.point_.note_time(static_cast<std::uint32_t>(this_worker()->cached_now_ns() >> 20));
+    if (self.point_.listed == 0) [[unlikely]]
         self.list();
 }
 
@@ -294,7 +294,7 @@ std::coroutine_handle<> task_wait::yield(std::coroutine_handle<> at) noexcept {
     worker& me = *this_worker();
     task_run& run = checked_run();
     task_strand& self = *run.strand;
-    self.innermost_ = at;
+    self.suspend_at(at);
     // The activation runs the forks that the strand leaves behind. From the exchange on, another
     // worker may resume the strand.
     if (run.at_loop && run.base == free_slot()) [[likely]]

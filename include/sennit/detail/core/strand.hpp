@@ -53,9 +53,13 @@ struct strand {
     local_value* locals = nullptr;     // newest first
     void* fiber = nullptr;             // the fiber's control block; null: this is no fiber
     wait_record waits_for;             // Of a blocked strand; for reports.
-    // The strand that continues on this stack when this strand ends. Written when this strand
-    // begins; for reports.
-    strand* outer;
+    union {
+        // The strand that continues on this stack when this strand ends. Written when this strand
+        // begins, or continues; for reports.
+        strand* outer;
+        // Of a task strand that is suspended: the innermost coroutine.
+        void* innermost;
+    };
 };
 
 // The running strand. Null on a thread that is not a worker and has none.

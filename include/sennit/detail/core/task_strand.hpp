@@ -10,7 +10,7 @@
 // State, and the code that may touch it:
 //
 //   field            written by                               read by
-//   innermost        the await, before it publishes the wait  the worker that resumes the strand
+//   own.innermost    the await, before it publishes the wait  the worker that resumes the strand
 //   point, entry     the await, before it publishes the wait  the source, under its lock
 //   limits           the await, before it publishes the wait  the strand after its wait; reports
 //   origin           the code that makes the strand; the      the strand; reports; the timers while
@@ -28,7 +28,7 @@
 // strand's. docs/internals/decisions/0081 has the list, and tests/unit/task/size_test.cpp the
 // sizes.
 //
-// Protocol of a wait. A1: await_suspend stores the handle in `innermost`. A2: it enters the
+// Protocol of a wait. A1: await_suspend stores the handle in `own.innermost`. A2: it enters the
 // source's list, under the source's lock. A3: it releases that lock. From A3 on, another worker may
 // resume the strand, end it, and free its memory, so the awaiting thread touches neither the strand
 // nor the coroutine's frame after A3. A wait that a deadline or a cancelled scope may end, too, has
@@ -117,9 +117,14 @@ struct task_point : wait_point {
     // Of a wait that more than its source may end; 0: there is none.
     static constexpr std::uint8_t limited = 1, in_scope = 2;
     std::uint8_t limits;
-    std::uint8_t holder;        // The number of the function that finds the holder; 0: none.
-    bool reported = false;      // Only a snapshot accesses it.
-    std::uint32_t suspended_at; // The worker's clock, in units of 2^20 ns.
+    std::uint8_t holder;      // The number of the function that finds the holder; 0: none.
+    bool reported = false;    // Only a snapshot accesses it.
+    std::uint32_t listed = 0; // See task_table; 0: the strand has not waited yet.
+
+    // The clock of the worker on which the strand was suspended, in units of 2^20 ns. It lies in
+    // the word for a thread's wake-up, which a task does not need.
+    void note_time(std::uint32_t now) noexcept { std::construct_at(&signal, now); }
+    std::uint32_t suspended_at() const noexcept { return signal.load_rlx(); } // Orders nothing.
 };
 static_assert(sizeof(task_point) == sizeof(wait_point));
 
@@ -165,8 +170,6 @@ public:
     std::coroutine_handle<> end() noexcept { return handle(); }
     // Makes the strand ready for the first time. `outermost` is suspended at its start.
     void start(std::coroutine_handle<> outermost) noexcept;
-    // For a strand that another thread makes ready for the first time, by `spawn` of verbs.hpp.
-    void prepare(std::coroutine_handle<> outermost) noexcept { innermost_ = outermost; }
     // Runs the strand on the calling context until it suspends or ends. Before start.
     void run_here(std::coroutine_handle<> outermost) noexcept;
     // The name in reports, cut to 23 characters. Before start. Throws std::bad_alloc.
@@ -183,9 +186,21 @@ protected:
     // free the strand.
     template <void (*Ended)(task_strand&) noexcept>
     static void calls_at_end(void* frame) {
-        auto& self = static_cast<task_strand&>(*static_cast<plain_frame*>(frame));
+        task_strand& self = of_frame(frame);
         self.end_identity();
         Ended(self);
+    }
+
+    // For a strand whose first step is a function of its own, which calls `end_by` and continues
+    // the outermost task. Before start: another thread may make the strand ready, by `spawn` of
+    // verbs.hpp.
+    void begin_by(void (*first)(void* frame)) noexcept {
+        resume = first;
+        suspend_at(end());
+    }
+    void end_by(void (*at_end)(void* frame)) noexcept { resume = at_end; }
+    static task_strand& of_frame(void* frame) noexcept {
+        return static_cast<task_strand&>(*static_cast<plain_frame*>(frame));
     }
 
 private:
@@ -195,7 +210,7 @@ private:
     friend struct wait_details details_of(wait_record) noexcept;
     void end_identity() noexcept {
         if (saved_strand == &own_) destroy_locals(own_);
-        if (listed_) unlist();
+        if (point_.listed != 0) unlist();
     }
     const char* name() const noexcept {
         const task_cold_state* cold = origin_.cold();
@@ -203,7 +218,13 @@ private:
     }
     [[gnu::noinline]] void list() noexcept;
     void unlist() noexcept;
-    // Before each run on the stack of `here`.
+    void suspend_at(std::coroutine_handle<> innermost) noexcept {
+        own_.innermost = innermost.address();
+    }
+    std::coroutine_handle<> innermost() const noexcept {
+        return std::coroutine_handle<>::from_address(own_.innermost);
+    }
+    // Before each run on the stack of `here`. `innermost` has been read.
     void begin_on(const task_run& here) noexcept {
         // A strand with an identity of its own runs on top of the code below. Reports read it.
         if (saved_strand == &own_) own_.outer = here.below;
@@ -215,13 +236,10 @@ private:
         point_.sole = sole;
     }
 
-    std::coroutine_handle<> innermost_;
     task_point point_;
     wait_entry entry_{point_};
     const char* what_; // As in wait_options, like the next.
     const void* on_;
-    // The strand's slot in the table of a worker; null: the strand has not waited yet.
-    base::atomic<std::uintptr_t>* listed_ = nullptr;
     task_origin origin_;
     strand own_;
 };
