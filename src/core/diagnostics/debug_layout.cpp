@@ -22,7 +22,7 @@ namespace sennit::sched {
 struct debug_layout {
     // Changes with the meaning of the table.
     char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '7'};
-    std::uint64_t offsets[40];
+    std::uint64_t offsets[43];
 };
 
 struct coroutine_stack::debug {
@@ -79,7 +79,10 @@ struct snapshot::layout {
                     task_strand_end,
                     offsetof(task_strand, origin_),
                     offsetof(task_cold_state, made_at),
-                    offsetof(task_cold_state, name)}};
+                    offsetof(task_cold_state, name),
+                    offsetof(context, running_task),
+                    offsetof(task_run, identity),
+                    offsetof(task_run, below)}};
 };
 
 } // namespace sennit::sched

@@ -81,7 +81,7 @@ struct task_cold_state {
 class task_origin {
 public:
     explicit task_origin(const void* made_at) noexcept
-        : word_(reinterpret_cast<std::uintptr_t>(made_at)) {}
+        : word_(reinterpret_cast<std::uintptr_t>(made_at) << 1 | 1) {}
     task_origin(const task_origin&) = delete;
     ~task_origin() {
         if (is_cold()) [[unlikely]]
@@ -90,23 +90,22 @@ public:
 
     task_cold_state* cold() const noexcept { // Null: there is none.
         // SAFETY: make_cold has stored the address.
-        return is_cold() ? reinterpret_cast<task_cold_state*>(word_ & ~cold_bit) : nullptr;
+        return is_cold() ? reinterpret_cast<task_cold_state*>(word_) : nullptr;
     }
     const void* made_at() const noexcept {
         // SAFETY: the constructor has stored the address.
-        return is_cold() ? cold()->made_at : reinterpret_cast<const void*>(word_);
+        return is_cold() ? cold()->made_at : reinterpret_cast<const void*>(word_ >> 1);
     }
     // Throws std::bad_alloc.
     task_cold_state& make_cold() {
-        if (!is_cold())
-            word_ = reinterpret_cast<std::uintptr_t>(new task_cold_state(made_at())) | cold_bit;
+        if (!is_cold()) word_ = reinterpret_cast<std::uintptr_t>(new task_cold_state(made_at()));
         return *cold();
     }
 
 private:
-    // No address of a process has it. For debuggers, too.
-    static constexpr std::uintptr_t cold_bit = std::uintptr_t{1} << 63;
-    bool is_cold() const noexcept { return (word_ & cold_bit) != 0; }
+    bool is_cold() const noexcept { return (word_ & 1) == 0; }
+    // The address of the cold state, where leak checkers find it; or twice that of the code,
+    // plus 1. For debuggers, too.
     std::uintptr_t word_;
 };
 
@@ -230,7 +229,7 @@ private:
         if (saved_strand == &own_) own_.outer = here.below;
     }
 
-    // Makes the point and the entry as new.
+    // Before a wait. The entry is in no list, and stays as it is.
     [[gnu::always_inline]] void renew_point(bool sole) noexcept {
         std::construct_at(&point_.state, static_cast<std::uint32_t>(wake_reason::preparing));
         point_.sole = sole;
