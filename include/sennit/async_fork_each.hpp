@@ -25,8 +25,8 @@
 #include "sennit/async_fork_join.hpp"
 #include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/task_fork.hpp"
+#include "sennit/detail/core/task_result.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
-#include "sennit/task/result.hpp"
 #include "sennit/task/task.hpp"
 
 #include <concepts>

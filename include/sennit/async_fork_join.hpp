@@ -34,7 +34,7 @@
 
 #include "sennit/detail/base/refused.hpp"
 #include "sennit/detail/core/task_fork.hpp"
-#include "sennit/task/result.hpp"
+#include "sennit/detail/core/task_result.hpp"
 #include "sennit/task/task.hpp"
 
 #include <concepts>

@@ -25,7 +25,7 @@ namespace sennit {
 namespace detail {
 
 // A strand on the stack of the code that waits for it.
-class blocking_strand : public sched::task_strand {
+class alignas(16) blocking_strand : public sched::task_strand {
 public:
     explicit blocking_strand(sched::runtime_core& where) noexcept
         : task_strand(where, calls_at_end<&blocking_strand::ended>) {

@@ -87,12 +87,12 @@ void future_state::attach(continuation& what) noexcept {
     {
         std::lock_guard guard(lock_);
         if (!ready()) {
-            continuations_.push_back(what);
+            continuations_.push(what);
             what.queued = true;
             return;
         }
     }
-    what.failed = error_ != nullptr;
+    what.failed = outcome_.failed();
     continuation_queue due;
     what.act(what, due);
     act_all(due);
@@ -123,11 +123,13 @@ void future_state::publish_into(continuation_queue& due) noexcept {
     std::lock_guard guard(lock_);
     status_.store_rel(is_ready); // pairs with ready
     woken.take_all(waiters_);
-    while (continuation* next = continuations_.pop_front()) {
+    continuation_queue mine; // In the order in which they were attached.
+    while (continuation* next = continuations_.pop()) {
         next->queued = false;
-        next->failed = error_ != nullptr;
-        due.push_back(*next);
+        next->failed = outcome_.failed();
+        mine.push_front(*next);
     }
+    due.append(mine);
 }
 
 void future_state::publish() noexcept {
@@ -137,7 +139,7 @@ void future_state::publish() noexcept {
 }
 
 void future_state::publish_error(std::exception_ptr error) noexcept {
-    error_ = std::move(error);
+    outcome_.set_error(std::move(error));
     publish();
 }
 

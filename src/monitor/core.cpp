@@ -178,7 +178,7 @@ SENNIT_RETURN_VIA_THUNK void entrant::wait_rest(const char* what, const void* on
     // this one.
     sched::strand& me = sched::this_strand();
     const sched::wait_options options{.cancellable = false, .what = what, .on = on};
-    const sched::wait_options* outer = std::exchange(me.waits_for, &options);
+    const sched::wait_record outer = std::exchange(me.waits_for, &options);
     sched::park(
         [](void* argument, sched::waiter&) noexcept {
             auto& owed = static_cast<entrant*>(argument)->missing;

@@ -17,7 +17,7 @@ namespace sennit::detail {
 [[gnu::always_inline]] inline void entrant::wait_behind(entrant& next, sched::strand& own,
                                                         const char* what, const void* on) noexcept {
     const sched::wait_options options{.cancellable = false, .what = what, .on = on};
-    const sched::wait_options* outer = std::exchange(own.waits_for, &options);
+    const sched::wait_record outer = std::exchange(own.waits_for, &options);
     sched::wake_and_park(*next.point, *point);
     own.waits_for = outer;
 }

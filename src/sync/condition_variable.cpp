@@ -11,7 +11,7 @@ condition_variable_any::~condition_variable_any() {
     // A notifier that has claimed a waiter before it slept may not have left the lock yet.
     lock_.lock();
     for (const sched::wait_entry* one = waiters_.front(); one; one = waiters_.after(*one))
-        SENNIT_CHECK(one->point.reason() >= sched::wake_reason::timed_out,
+        SENNIT_CHECK(one->point().reason() >= sched::wake_reason::timed_out,
                      "[SNT-209] a condition variable was destroyed while a fiber or thread waits "
                      "for it; let every waiter return before");
     if (to_leave_ == 0) {
@@ -34,7 +34,7 @@ void condition_variable_any::add(sched::wait_entry& entry) noexcept {
 
 // A notified waiter is not in the list, and the condition variable may be gone.
 void condition_variable_any::remove(sched::wait_entry& entry) noexcept {
-    if (entry.point.reason() >= sched::wake_reason::source) return;
+    if (entry.point().reason() >= sched::wake_reason::source) return;
     sched::wake_ups woken;
     std::lock_guard guard(lock_);
     sched::dequeue(waiters_, entry);
@@ -47,7 +47,7 @@ void condition_variable_any::remove(sched::wait_entry& entry) noexcept {
 // not come to `remove`.
 sched::claimed condition_variable_any::claim_next() noexcept {
     while (const sched::wait_entry* first = waiters_.front()) {
-        const bool sole = first->point.sole;
+        const bool sole = first->point().sole;
         if (const sched::claimed one = sched::claim_first(waiters_, 1)) {
             if (!sole) --to_leave_;
             return one;

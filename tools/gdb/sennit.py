@@ -18,7 +18,7 @@ import struct
 import gdb
 import gdb.unwinder
 
-MAGIC = b"sennit06"
+MAGIC = b"sennit07"
 FIELDS = (
     "runtime.contexts",
     "runtime.workers",
@@ -53,12 +53,16 @@ FIELDS = (
     "chunk.size",
     "chunk.slots",
     "task.saved_strand",
-    "task.options",
+    "task.what",
+    "task.on",
     "task.innermost",
     "task.last_frame",
-    "task.made_at",
-    "task.cold_state",
+    "task.origin",
+    "task_cold_state.made_at",
     "task_cold_state.name",
+    "context.running_task",
+    "activation.identity",
+    "activation.below",
 )
 # For each processor: the names of the registers for pc, sp and frame pointer; the offsets of the
 # saved pc and frame pointer on a stack that was left; and the bytes that the switch has put on that
@@ -162,19 +166,36 @@ def thread_of(task):
 def strands_on(layout, context, innermost):
     """The innermost strand on a stack and the strands below it, without the worker's loop."""
     at, own = innermost, layout.field(context, "context.own")
+    run = layout.get(context, "context.running_task")
     while at and at != own:
         yield at
-        at = layout.get(at, "strand.outer")
+        # A task that has just suspended has another word in the place of `outer`.
+        if at == innermost and run and layout.get(run, "activation.identity") == at:
+            at = layout.get(run, "activation.below")
+            if at == innermost:  # The strand of the code that waits for the task.
+                at = layout.get(at, "strand.outer")
+        else:
+            at = layout.get(at, "strand.outer")
 
 
 def waits(layout, strand, context):
     if memory(layout.field(context, "context.in_blocking_pool"), 1) != b"\0":
         return "blocked in blocking"
-    options = layout.get(strand, "strand.waits_for")
-    if not options:
+    wait = layout.get(strand, "strand.waits_for")
+    if not wait:
         return "ready"
-    what, on = text(layout.get(options, "wait.what")), layout.get(options, "wait.on")
-    return f"blocked in {what}" + (f" at {on:#x}" if on else "")
+    if wait & 1:
+        return task_wait(layout, wait - 1)
+    return wait_text(layout.get(wait, "wait.what"), layout.get(wait, "wait.on"))
+
+
+def task_wait(layout, task):
+    """The wait of a suspended task strand, which keeps the notes itself."""
+    return wait_text(layout.get(task, "task.what"), layout.get(task, "task.on"))
+
+
+def wait_text(what, on):
+    return f"blocked in {text(what)}" + (f" at {on:#x}" if on else "")
 
 
 def strands(layout):
@@ -272,21 +293,34 @@ AWAITING = 16
 MOST_FRAMES = 32
 
 
-class Task:
-    """A task strand that waits: its description, and the functions of its tasks."""
+def begun_below(layout, runtime):
+    """The strands below the tasks that workers run."""
+    for worker in pointers(layout.field(runtime, "runtime.workers")):
+        tls = layout.get(worker, "worker.tls") if worker else 0
+        context = layout.get(tls, "tls.context") if tls else 0
+        run = layout.get(context, "context.running_task") if context else 0
+        if run:
+            yield layout.get(run, "activation.below")
 
-    def __init__(self, layout, task):
+
+class Task:
+    """A task strand that waits: its description, and the functions of its tasks. A worker that
+    has begun to continue the task has put a strand of `running` in the place of the functions.
+    """
+
+    def __init__(self, layout, task, running):
         identity = layout.get(task, "task.saved_strand")
         self.id = layout.get(identity, "strand.id")
-        cold = layout.get(task, "task.cold_state")
-        self.name = text(layout.field(cold, "task_cold_state.name"), 23) if cold else ""
-        self.made_at = layout.get(task, "task.made_at")
-        options = layout.field(task, "task.options")
-        on = layout.get(options, "wait.on")
-        self.state = f"blocked in {text(layout.get(options, 'wait.what'))}"
-        self.state += f" at {on:#x}" if on else ""
+        origin = layout.get(task, "task.origin")
+        self.name, self.made_at = "", origin >> 1
+        if origin & 1 == 0:
+            self.name = text(layout.field(origin, "task_cold_state.name"), 23)
+            self.made_at = layout.get(origin, "task_cold_state.made_at")
+        self.state = task_wait(layout, task)
         self.functions = []
         at, last = layout.get(task, "task.innermost"), layout.field(task, "task.last_frame")
+        if at in running:
+            self.state, at = "ready", 0
         while at and at != last and len(self.functions) < MOST_FRAMES:
             self.functions.append(word(at))
             at = word(at + AWAITING)
@@ -316,13 +350,13 @@ def tasks(layout):
     has a stack, which `sennit fibers` lists.
     """
     return [
-        Task(layout, task)
+        Task(layout, task, running)
         for runtime in (pointers(layout.runtimes) if layout.runtimes else [])
+        for running in [set(begun_below(layout, runtime))]
         for worker in pointers(layout.field(runtime, "runtime.workers"))
         if worker
         for task in task_addresses(layout, worker)
-        if layout.get(layout.get(task, "task.saved_strand"), "strand.waits_for")
-        == layout.field(task, "task.options")
+        if layout.get(layout.get(task, "task.saved_strand"), "strand.waits_for") == task + 1
     ]
 
 

@@ -16,8 +16,8 @@
 #include "sennit/detail/core/awaitable.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/strand.hpp"
+#include "sennit/detail/core/task_result.hpp"
 #include "sennit/detail/core/verbs.hpp"
-#include "sennit/task/result.hpp"
 #include "sennit/task/task.hpp"
 
 #include <coroutine>
@@ -68,7 +68,7 @@ private:
 // A child of a group. `Self` derives from it and has `child_ended()`, which is called in the child,
 // after its result is stored and before the group learns that it has ended.
 template <class T, class Self>
-class group_child : public sched::task_strand {
+class alignas(16) group_child : public sched::task_strand {
 public:
     group_child(task_group& group, sched::runtime_core& where, const void* made_at) noexcept
         : task_strand(where, calls_at_end<&group_child::ended>, made_at), group_(group),

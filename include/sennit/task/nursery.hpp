@@ -18,10 +18,10 @@
 #include "sennit/detail/base/coroutine_templates.hpp"
 #include "sennit/detail/core/cancel_scope.hpp"
 #include "sennit/detail/core/slab_cache.hpp"
+#include "sennit/detail/core/task_result.hpp"
 #include "sennit/detail/core/task_strand.hpp"
 #include "sennit/detail/core/task_transfer.hpp"
 #include "sennit/nursery.hpp"
-#include "sennit/task/result.hpp"
 #include "sennit/task/task.hpp"
 
 #include <concepts>
@@ -29,8 +29,8 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <new>
-#include <optional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
@@ -59,37 +59,38 @@ class nursery_task final : public sched::task_strand {
 
 public:
     template <class G>
-    nursery_task(nursery& family, const void* made_at, const task_attributes* how, G&& function)
-        : task_strand(runtime_for(nullptr), calls_at_end<&nursery_task::ended>, made_at),
-          owner_(family), scope_(&family.scope_),
-          function_(std::in_place, std::forward<G>(function)) {
-        if (how && !how->name.empty()) set_name(how->name);
+    nursery_task(nursery& family, const void* made_at, G&& function)
+        : task_strand(runtime_for(nullptr), nullptr, made_at), owner_(family),
+          scope_(&family.scope_), function_(std::forward<G>(function)) {
+        begin_by(&nursery_task::starts);
         identity().scope = &scope_;
-        starter_.resume = &nursery_task::starts;
-        starter_.child = this;
-        prepare(starter_.handle());
     }
+    ~nursery_task() {}
     // Throws std::bad_alloc and the exceptions of copying the function.
     template <class G>
     static nursery_task* make(nursery& family, const void* made_at, const task_attributes* how,
                               G&& function) {
         static_assert(alignof(nursery_task) <= 16, "sennit: a task's closure is over-aligned");
         void* memory = sched::take_frame(sizeof(nursery_task));
+        nursery_task* made = nullptr;
         try {
-            return ::new (memory) nursery_task(family, made_at, how, std::forward<G>(function));
+            made = ::new (memory) nursery_task(family, made_at, std::forward<G>(function));
+            if (how && !how->name.empty()) made->set_name(how->name);
+            return made;
         } catch (...) {
+            if (made) {
+                std::destroy_at(std::addressof(made->function_));
+                std::destroy_at(made);
+            }
             sched::give_frame(memory, sizeof(nursery_task));
             throw;
         }
     }
 
 private:
-    struct starter : sched::plain_frame {
-        nursery_task* child;
-    };
-
     static void starts(void* frame) {
-        auto& me = *static_cast<starter&>(*static_cast<sched::plain_frame*>(frame)).child;
+        auto& me = static_cast<nursery_task&>(of_frame(frame));
+        me.end_by(calls_at_end<&nursery_task::ended>);
         SENNIT_RESUME_AND_RETURN(sched::transfer(me.begin()));
     }
     std::coroutine_handle<> begin() noexcept {
@@ -98,7 +99,7 @@ private:
             return end();
         }
         try {
-            return task_access::begin(make_nursery_task(*function_, owner_), result_, end());
+            return task_access::begin(make_nursery_task(function_, owner_), result_, end());
         } catch (...) {
             result_.set_error(std::current_exception());
             return end();
@@ -109,17 +110,18 @@ private:
     static void ended(task_strand& self) noexcept {
         auto& me = static_cast<nursery_task&>(self);
         nursery& family = me.owner_;
-        me.function_.reset();
+        std::destroy_at(std::addressof(me.function_));
         if (me.result_.failed()) family.task_failed(me.result_.error());
-        me.~nursery_task();
+        std::destroy_at(&me);
         sched::give_frame(&me, sizeof(nursery_task));
         family.child_ended();
     }
 
     nursery& owner_;
     sched::cancel_scope scope_;
-    std::optional<F> function_; // Until the task has ended.
-    starter starter_;
+    union {
+        F function_; // Alive until the task has ended.
+    };
     task_result<typename made::value_type> result_;
 };
 

@@ -42,13 +42,12 @@ struct spawn_origin {
 // The state of the future and the strand, in one block of memory. The future and the strand hold
 // one reference each. `Kept` is the function that made the task, or nothing.
 template <class T, class Kept>
-class spawned_task final : public future_value<T>, private sched::task_strand {
+class spawned_task final : private sched::task_strand, public future_value<T> {
 public:
     template <class... A>
     spawned_task(future_state::destroyer when_unused, const spawn_origin& from, A&&... function)
-        : future_value<T>(when_unused),
-          task_strand(runtime_for(nullptr), calls_at_end<&spawned_task::ended>, from.made_at),
-          kept_(std::forward<A>(function)...) {
+        : task_strand(runtime_for(nullptr), calls_at_end<&spawned_task::ended>, from.made_at),
+          future_value<T>(when_unused), kept_(std::forward<A>(function)...) {
         if (from.how && !from.how->name.empty()) this->set_name(from.how->name);
         this->set_filler(*this);
     }
@@ -58,7 +57,7 @@ public:
     void start(Make&& make) {
         task<T> made = make();
         this->begin_with_references(2);
-        task_strand::start(task_access::begin(std::move(made), result_, task_strand::end()));
+        task_strand::start(task_access::begin(std::move(made), this->result(), task_strand::end()));
     }
     void start() {
         start([this]() -> task<T> { return (*kept_)(); });
@@ -68,16 +67,12 @@ private:
     static void ended(task_strand& self) noexcept {
         auto& me = static_cast<spawned_task&>(self);
         if constexpr (!std::is_empty_v<Kept>) me.kept_.reset();
-        if (me.result_.failed())
-            me.future_state::error() = me.result_.error();
-        else
-            me.construct_from([&me]() -> T { return me.result_.take(); });
+        me.take_over_result();
         me.publish();
         me.drop_reference(); // The strand may be gone now.
     }
 
     [[no_unique_address]] Kept kept_; // Until the task has ended.
-    task_result<T> result_;
 };
 
 struct nothing_kept {};

@@ -12,9 +12,9 @@
 #include "sennit/detail/core/awaitable.hpp"
 #include "sennit/detail/core/slab_cache.hpp"
 #include "sennit/detail/core/task_forward.hpp"
+#include "sennit/detail/core/task_result.hpp"
 #include "sennit/detail/core/task_transfer.hpp"
 #include "sennit/task/await_future.hpp"
-#include "sennit/task/result.hpp"
 
 #include <coroutine>
 #include <cstddef>

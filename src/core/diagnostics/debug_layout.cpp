@@ -21,8 +21,8 @@ namespace sennit::sched {
 
 struct debug_layout {
     // Changes with the meaning of the table.
-    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '6'};
-    std::uint64_t offsets[39];
+    char magic[8] = {'s', 'e', 'n', 'n', 'i', 't', '0', '7'};
+    std::uint64_t offsets[43];
 };
 
 struct coroutine_stack::debug {
@@ -73,12 +73,16 @@ struct snapshot::layout {
                     offsetof(task_table::chunk, size),
                     sizeof(task_table::chunk),
                     offsetof(task_strand, saved_strand),
-                    offsetof(task_strand, options_),
-                    offsetof(task_strand, innermost_),
+                    offsetof(task_strand, what_),
+                    offsetof(task_strand, on_),
+                    offsetof(task_strand, own_) + offsetof(strand, innermost),
                     task_strand_end,
-                    offsetof(task_strand, made_at_),
-                    offsetof(task_strand, cold_),
-                    offsetof(task_cold_state, name)}};
+                    offsetof(task_strand, origin_),
+                    offsetof(task_cold_state, made_at),
+                    offsetof(task_cold_state, name),
+                    offsetof(context, running_task),
+                    offsetof(task_run, identity),
+                    offsetof(task_run, below)}};
 };
 
 } // namespace sennit::sched

@@ -3,6 +3,7 @@
 
 #ifdef SENNIT_REPORT_HELD_MUTEX
 
+#include "core/diagnostics/wait_details.hpp"
 #include "sennit/detail/core/fiber_block.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sys/held_mutex.hpp"
@@ -28,7 +29,7 @@ void report_held_mutex(strand* who, bool in_blocking_pool, std::int32_t count) n
         if (who) text += " " + std::to_string(number_of(*who));
         if (fiber && *fiber->name()) text += std::string(" '") + fiber->name() + "'";
         const char* what = in_blocking_pool        ? "blocking"
-                           : who && who->waits_for ? who->waits_for->what
+                           : who && who->waits_for ? details_of(who->waits_for).what
                                                    : nullptr;
         text += what ? std::string(" blocks in ") + what : " yields";
         text += " while it holds " +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnostics/snapshot.hpp"
 
+#include "core/diagnostics/wait_details.hpp"
 #include "core/runtime/registry.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "sennit/detail/core/fiber_block.hpp"
@@ -187,7 +188,7 @@ void snapshot::add_ready(runnable& item) noexcept {
                               : strand_state::fresh);
     } else if (item.run == &task_strand::run_ready) {
         auto& one = static_cast<task_strand&>(item);
-        one.point_.reported = one.listed_ != nullptr;
+        one.point_.reported = one.point_.listed != 0;
         add_task(one, strand_state::ready);
     } else {
         ++found_.other_ready;
@@ -250,10 +251,21 @@ snapshot::result snapshot::collect_tasks() noexcept {
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i)
         of_.worker_at(i).services.tasks.for_each([this](task_strand& one) noexcept {
             const bool reported = std::exchange(one.point_.reported, false);
-            if (!reported && one.identity().waits_for == &one.options_)
-                add_task(one, strand_state::blocked);
+            if (!reported && one.identity().waits_for == wait_record(one))
+                add_task(one, continues(one) ? strand_state::ready : strand_state::blocked);
         });
     return found_.strands.size() == found_.strands.capacity() ? result::no_room : result::done;
+}
+
+// True if a worker has begun to resume the strand, and the strand has not ended its wait yet. The
+// worker's activation has written `outer` over the address of the innermost coroutine.
+bool snapshot::continues(const task_strand& one) noexcept {
+    for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
+        const context* on = of_.worker_at(i).running();
+        const task_run* run = on ? on->running_task : nullptr;
+        if (run && run->below == one.own_.outer) return true;
+    }
+    return false;
 }
 
 void snapshot::add_task(task_strand& one, strand_state state) noexcept {
@@ -262,15 +274,16 @@ void snapshot::add_task(task_strand& one, strand_state state) noexcept {
     report->is_lent = &one.identity() != &one.own_;
     describe_task(*report, one);
     if (state == strand_state::blocked)
-        report->since_ns = static_cast<std::int64_t>(one.point_.suspended_at) << 20;
-    if (one.listed_) add_task_frames(*report, one); // Otherwise it may stand at its beginning.
+        report->since_ns = static_cast<std::int64_t>(one.point_.suspended_at()) << 20;
+    // A strand that is not listed may stand at its beginning.
+    if (one.point_.listed != 0 && !continues(one)) add_task_frames(*report, one);
 }
 
 // The strand must be alive.
 void snapshot::describe_task(strand_report& to, const task_strand& of) noexcept {
     to.is_task = true;
-    to.made_at = of.made_at_;
-    if (of.cold_) to.name = of.cold_->name;
+    to.made_at = of.origin_.made_at();
+    if (const task_cold_state* cold = of.origin_.cold()) to.name = cold->name;
 }
 
 namespace {
@@ -289,7 +302,7 @@ void snapshot::add_task_frames(strand_report& to, task_strand& of) noexcept {
     const void* const last = of.end().address();
     to.first_frame = found_.frames.size();
     // SAFETY: the frames are suspended, and have the layout of awaiting_frame.
-    for (const auto* at = static_cast<const awaiting_frame*>(of.innermost_.address());
+    for (const auto* at = static_cast<const awaiting_frame*>(of.own_.innermost);
          at && at != last && to.frames < std::min(room, max_task_frames); at = at->after) {
         found_.frames.push_back(at->resume); // Reserved.
         ++to.frames;
@@ -367,10 +380,11 @@ strand_report* snapshot::add(strand& who, strand_state state) noexcept {
     report.id = id_of(who);
     if (report.state == strand_state::in_blocking_pool) report.waits_for = "blocking";
     if (report.state != strand_state::blocked || !who.waits_for) return &report;
-    report.waits_for = who.waits_for->what;
-    report.waits_on = who.waits_for->on;
-    report.deadline_ns = who.waits_for->deadline_ns;
-    if (who.waits_for->holder) report.holder = who.waits_for->holder(who.waits_for->on);
+    const wait_details wait = details_of(who.waits_for);
+    report.waits_for = wait.what;
+    report.waits_on = wait.on;
+    report.deadline_ns = wait.deadline_ns;
+    if (wait.holder) report.holder = wait.holder(wait.on);
     return &report;
 }
 

@@ -135,6 +135,7 @@ private:
     void add_frames(strand_report& to, const class context& of) noexcept;
     result collect_tasks() noexcept;
     void add_task(class task_strand& one, strand_state state) noexcept;
+    bool continues(const class task_strand& one) noexcept;
     static void describe_task(strand_report& to, const class task_strand& of) noexcept;
     void add_task_frames(strand_report& to, class task_strand& of) noexcept;
     std::uint64_t id_of(strand& who) noexcept;

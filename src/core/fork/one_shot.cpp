@@ -35,7 +35,7 @@ void one_shot::wait(const char* what) noexcept {
     }
     const wait_options told{.what = what, .on = this};
     strand& me = this_strand();
-    const wait_options* outer = std::exchange(me.waits_for, &told);
+    const wait_record outer = std::exchange(me.waits_for, &told);
     park(&one_shot_installer::install, this, who);
     me.waits_for = outer;
 }

@@ -2,6 +2,7 @@
 #include "core/idle/timers.hpp"
 
 #include "core/runtime/runtime_core.hpp"
+#include "sennit/detail/core/claimed_waiters.hpp"
 #include "sennit/detail/core/waiter.hpp"
 #include "sys/clock.hpp"
 #include "sys/mutant.hpp"
@@ -44,7 +45,7 @@ bool timers::disarm(timer& one) noexcept {
 void timers::expire(std::int64_t now_ns) noexcept {
     for (bool all = false; !all;) {
         timer_wheel::list due, firing;
-        base::intrusive_queue<waiter> woken;
+        claimed_waiters woken;
         {
             std::lock_guard guard(lock_);
             all = wheel_.advance(now_ns, due, batch);
@@ -52,11 +53,11 @@ void timers::expire(std::int64_t now_ns) noexcept {
                 if (!one->expire)
                     firing.push_back(*one);
                 else if (waiter* who = one->expire(*one)) // From here `one` may be gone.
-                    woken.push_back(*who);
+                    woken.add(*who);
             }
             update_next();
         }
-        while (waiter* who = woken.pop_front()) wake(*who);
+        woken.wake_all();
         // `one` may be gone afterwards, or armed again.
         while (timer* one = firing.pop_front()) one->fire(*one);
     }

@@ -8,6 +8,8 @@
 #include "sennit/detail/sys/spin_lock.hpp"
 #include "sennit/detail/sys/worker_tls.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <new>
 
@@ -15,12 +17,19 @@ namespace sennit::sched {
 
 namespace {
 
-std::size_t rounded(std::size_t bytes) noexcept {
-    return (bytes + slab_cache::unit - 1) / slab_cache::unit * slab_cache::unit;
+// Bytes of the blocks of a size.
+constexpr std::size_t size_of_class(std::size_t number) noexcept {
+    return detail::smallest_block + number * detail::block_step;
 }
+static_assert(detail::size_class_of(size_of_class(0)) == 0 &&
+              detail::size_class_of(size_of_class(0) + 1) == 1 &&
+              detail::size_class_of(size_of_class(1)) == 1 &&
+              size_of_class(slab_cache::size_classes - 1) == slab_cache::largest);
 
+// The form without an alignment: the other one rounds the size up to a multiple of 16.
+static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= 16);
 void free_block(void* memory) noexcept {
-    ::operator delete(memory, std::align_val_t{16});
+    ::operator delete(memory);
 }
 
 using block = slab_cache::block;
@@ -32,27 +41,40 @@ void free_blocks(block* first) noexcept {
     }
 }
 
+// The bytes in the magazines of all depots: only a limit, which orders nothing.
+constinit base::atomic<std::size_t> bytes_in_depots{0};
+constexpr std::size_t bytes_of_magazine(std::size_t number) noexcept {
+    return tuning::max_cached_blocks / 2 * size_of_class(number);
+}
+
 // Whole magazines of one size. Any thread.
 class depot {
 public:
-    // Returns false if the depot is full.
-    bool give(block& magazine) noexcept {
+    // Returns false if the depot, or all depots together, are full.
+    bool give(block& magazine, std::size_t number) noexcept {
         // The depot would carry memory from one execution to the next.
         if (tuning::simulated) return false;
+        const std::size_t bytes = bytes_of_magazine(number);
         std::lock_guard guard(lock);
         if (count_ >= tuning::magazines_in_depot) return false;
+        // Only a limit, which orders nothing.
+        if (bytes_in_depots.fetch_add_rlx(bytes) + bytes > tuning::max_bytes_in_depots) {
+            bytes_in_depots.fetch_add_rlx(0 - bytes); // Only a limit.
+            return false;
+        }
         magazine.next_magazine = first_;
         first_ = &magazine;
         count_rlx_.store_rlx(++count_); // A hint.
         return true;
     }
-    block* take() noexcept {
+    block* take(std::size_t number) noexcept {
         if (tuning::simulated || count_rlx_.load_rlx() == 0) return nullptr; // A hint.
         std::lock_guard guard(lock);
         block* magazine = first_;
         if (!magazine) return nullptr;
         first_ = magazine->next_magazine;
-        count_rlx_.store_rlx(--count_); // A hint.
+        count_rlx_.store_rlx(--count_);                               // A hint.
+        bytes_in_depots.fetch_add_rlx(0 - bytes_of_magazine(number)); // Only a limit.
         return magazine;
     }
 
@@ -76,10 +98,10 @@ slab_cache::~slab_cache() {
 }
 
 bool slab_cache::put_magazine(std::size_t bytes) noexcept {
-    const std::size_t number = (bytes - 1) / unit;
+    const std::size_t number = detail::size_class_of(bytes);
     list& kept = lists_[number];
     if (magazine_size == 0) return false;
-    if (kept.full_magazine && !depots[number].give(*kept.full_magazine)) return false;
+    if (kept.full_magazine && !depots[number].give(*kept.full_magazine, number)) return false;
     kept.full_magazine = kept.first;
     kept.first = nullptr;
     kept.room = magazine_size;
@@ -88,7 +110,7 @@ bool slab_cache::put_magazine(std::size_t bytes) noexcept {
 
 void* slab_cache::take_magazine(std::size_t number) noexcept {
     list& kept = lists_[number];
-    block* magazine = kept.full_magazine ? kept.full_magazine : depots[number].take();
+    block* magazine = kept.full_magazine ? kept.full_magazine : depots[number].take(number);
     kept.full_magazine = nullptr;
     if (!magazine) return nullptr;
     kept.first = magazine->next;
@@ -112,7 +134,9 @@ namespace {
 // This function and the next are separate, so that no registers are saved for calls that are rarely
 // made.
 [[gnu::noinline]] void* allocate_block(std::size_t bytes) {
-    return ::operator new(rounded(bytes), std::align_val_t{16});
+    // A larger object is no block of the lists.
+    return ::operator new(
+        bytes > slab_cache::largest ? bytes : size_of_class(detail::size_class_of(bytes)));
 }
 
 [[gnu::noinline]] void give_to_full_lists(void* memory, std::size_t bytes) noexcept {

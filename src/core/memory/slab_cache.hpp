@@ -17,10 +17,8 @@ namespace sennit::sched {
 
 class slab_cache {
 public:
-    // The number of bytes between two sizes.
-    static constexpr std::size_t unit = detail::smallest_block;
     static constexpr std::size_t largest = detail::largest_listed;
-    static constexpr std::size_t size_classes = largest / unit;
+    static constexpr std::size_t size_classes = detail::size_class_of(largest) + 1;
 
     using block = detail::free_block;
 
@@ -32,9 +30,9 @@ public:
 
     // Returns null if no block is kept.
     void* take(std::size_t bytes) noexcept {
-        auto& kept = lists_[(bytes - 1) / unit];
+        auto& kept = lists_[detail::size_class_of(bytes)];
         block* found = kept.first;
-        if (!found) return take_magazine((bytes - 1) / unit);
+        if (!found) return take_magazine(detail::size_class_of(bytes));
         kept.first = found->next;
         __builtin_prefetch(found->prefetch_hint, 1); // Another worker may have freed it.
         ++kept.room;
@@ -47,7 +45,7 @@ public:
 
     // Returns false if this magazine is full.
     bool keep(void* memory, std::size_t bytes) noexcept {
-        auto& kept = lists_[(bytes - 1) / unit];
+        auto& kept = lists_[detail::size_class_of(bytes)];
         if (kept.room == 0) return false;
         block*& before = kept.last[kept.room-- % kept.last.size()];
         before = kept.first = ::new (memory) block{kept.first, nullptr, before};

@@ -5,6 +5,7 @@
 
 #include "sennit/detail/base/sanitizers.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace sennit::sched::tuning {
@@ -200,7 +201,8 @@ inline constexpr unsigned max_cached_blocks = 1024;
 #endif
 
 // Magazines of each size, of half as many blocks, that the process keeps for workers that have
-// none: at most 18 MiB in total.
+// none; and the bytes in the magazines of all sizes, which is what 8 sizes of up to 512 bytes took.
 inline constexpr unsigned magazines_in_depot = 16;
+inline constexpr std::size_t max_bytes_in_depots = std::size_t{18} << 20;
 
 } // namespace sennit::sched::tuning

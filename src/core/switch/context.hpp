@@ -97,7 +97,7 @@ public:
     fork_slot* const fork_end; // At or before the begin of the guard.
     fork_slot* saved_head;
     // The logical thread of the loop, and of tasks that run on it without one of their own.
-    strand own;
+    alignas(16) strand own;
 #ifdef SENNIT_REPORT_HELD_MUTEX
     std::int32_t held_mutexes = 0; // While the context is suspended.
 #endif

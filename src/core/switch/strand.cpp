@@ -20,7 +20,7 @@ base::atomic<std::uint64_t> next_block{1};
 // never changes under its code.
 struct thread_state {
     std::uint64_t number = 0;
-    strand own;
+    alignas(16) strand own;
     ~thread_state() { destroy_locals(own); }
 };
 [[gnu::noinline]] thread_state& this_thread() noexcept {

@@ -39,26 +39,33 @@ public:
             run_forks_left();
     }
     // Resumes the strand `of` where it is suspended.
-    [[gnu::always_inline]] void resume(task_strand& of) noexcept { resume(of, of.innermost_); }
+    [[gnu::always_inline]] void resume(task_strand& of) noexcept { resume(of, of.innermost()); }
     // Runs a fork that this thread has taken, and the forks that it leaves behind.
     void run_fork_and_forks_left(const detached_fork& own) noexcept;
 
     // For the code that suspends the running strand: `next` runs in its place. Returns the
     // coroutine to continue.
     static std::coroutine_handle<> replace_strand(task_run& run, task_strand& next) noexcept {
-        run.strand = &next;
-        run.identity = &next.identity();
-        next.begin_on(run);
-        exchange_strand(&next.identity());
-        return next.innermost_;
+        const std::coroutine_handle<> at = next.innermost();
+        begin(run, next);
+        return at;
     }
 
 private:
-    [[gnu::always_inline]] void resume_once(task_strand& of, std::coroutine_handle<> at) noexcept {
-        run_.strand = &of;
-        run_.identity = &of.identity();
-        of.begin_on(run_);
+    // A snapshot may suspend this thread between any two instructions. It does not touch the strand
+    // that the activation names, which may be gone. So the new strand becomes the running one
+    // first, and only then the activation's.
+    [[gnu::always_inline]] static void begin(task_run& run, task_strand& of) noexcept {
+        of.begin_on(run);
         exchange_strand(&of.identity());
+#ifndef SENNIT_WORKER_TLS_ASM // The assembly is a barrier for the compiler itself.
+        base::compiler_barrier();
+#endif
+        run.strand = &of;
+        run.identity = &of.identity();
+    }
+    [[gnu::always_inline]] void resume_once(task_strand& of, std::coroutine_handle<> at) noexcept {
+        begin(run_, of);
         sys::tls().task_base = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&run_));
         do at.resume();
         while ((at = std::exchange(run_.next, nullptr)));

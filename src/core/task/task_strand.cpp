@@ -5,6 +5,7 @@
 
 #include "core/diagnostics/task_table.hpp"
 #include "core/diagnostics/tracing.hpp"
+#include "core/diagnostics/wait_details.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/task/activation.hpp"
 #include "core/wait/limited_wait.hpp"
@@ -55,20 +56,18 @@ std::coroutine_handle<> transfer_by_loop(std::coroutine_handle<> next) noexcept 
 
 task_strand::task_strand(runtime_core& where, void (*at_end)(void* frame),
                          const void* made_at) noexcept
-    : resumable(&task_strand::run_ready, where), plain_frame{at_end}, made_at_(made_at) {
+    : resumable(&task_strand::run_ready, where), plain_frame{at_end}, origin_(made_at) {
     own_.outer = nullptr;
     saved_strand = &own_;
+    point_.parked = this;
 }
 
-task_strand::~task_strand() = default;
-
 void task_strand::set_name(std::string_view name) {
-    if (!cold_) cold_ = std::make_unique<task_cold_state>();
-    set_report_name(cold_->name, name);
+    set_report_name(origin_.make_cold().name, name);
 }
 
 void task_strand::start(std::coroutine_handle<> outermost) noexcept {
-    innermost_ = outermost;
+    suspend_at(outermost);
     spawn(*this, runtime);
 }
 
@@ -83,41 +82,49 @@ void task_strand::run_ready(runnable* self) noexcept {
         auto& me = *static_cast<task_strand*>(self);
         if (tracing::on()) [[unlikely]]
             tracing::emit(trace_kind::runs, me.saved_strand, *me.name() ? me.name() : "task",
-                          me.made_at_);
+                          me.origin_.made_at());
         here.resume(me);
         self = this_worker()->next_ready_task(&task_strand::run_ready);
     } while (self);
 }
 
 void task_strand::list() noexcept {
-    listed_ = this_worker()->services.tasks.add(*this);
+    point_.listed = this_worker()->services.tasks.add(*this);
 }
 
 void task_strand::unlist() noexcept {
-    task_table::remove(*listed_);
+    task_table::remove(point_.listed);
 }
 
 wait_point& task_wait::fresh_point(bool sole) noexcept {
     task_strand& self = running_strand();
-    wait_point& point = *std::construct_at(&self.point_, sole);
-    point.parked = &self;
-    return point;
+    self.renew_point(sole);
+    return self.point_;
 }
 
-// The steps from A3 on of a wait with a deadline or in a scope. `waiting_in_` is set.
+// The steps from A3 on of a wait with a deadline or in a scope. `deadline_ns` is that of the
+// options or of the scope.
 bool task_wait::begin_limited(task_strand& self, wait_point& point, void (*publish)(void*) noexcept,
-                              void* argument, std::int64_t deadline_ns) noexcept {
+                              void* argument, cancel_scope* scope, std::int64_t deadline_ns,
+                              const wait_options& options) noexcept {
+    self.point_.limits =
+        static_cast<std::uint8_t>(task_point::limited | (scope ? task_point::in_scope : 0));
+    task_cold_state* const cold = self.origin_.cold();
     task_limit* limit = nullptr;
     if (deadline_ns != never) {
-        limit = &self.cold_->limit;
+        limit = &cold->limit;
         limit->point = &point;
         limit->expire = [](timer& due) noexcept -> waiter* {
             wait_point& its = *static_cast<task_limit&>(due).point;
             return claim(its, wake_reason::timed_out) == claim_result::wake_it ? &its : nullptr;
         };
     }
-    if (self.cold_) self.cold_->limit.deadline_ns = deadline_ns;
-    return begin_limited_wait(point, self.waiting_in_, limit, &self.runtime, publish, argument) ||
+    if (cold) {
+        cold->limit.deadline_ns = deadline_ns;
+        cold->deadline_ns = options.deadline_ns;
+    }
+    return begin_limited_wait(point, scope, limit, &self.runtime, publish, argument,
+                              [&self]() noexcept { self.point_.limits = task_point::limited; }) ||
            SENNIT_MUTANT("a task that was claimed early continues at once");
 }
 
@@ -136,24 +143,21 @@ limits limits_of(const strand& identity, const wait_options& options) noexcept {
 void task_wait::reserve_limit(std::int64_t deadline_ns) {
     task_strand& self = running_strand();
     const cancel_scope* scope = self.identity().scope;
-    if (!self.cold_ && (deadline_ns != never || (scope && scope->deadline_ns() != never)))
-        self.cold_ = std::make_unique<task_cold_state>();
+    if (deadline_ns != never || (scope && scope->deadline_ns() != never))
+        (void)self.origin_.make_cold();
 }
 
-// Step A1, and the entry for reports. Follows the construction of the strand's point. The options
-// are copied member by member: the caller has just written the members, and a copy of the whole
-// object would load two of them at once, and wait for both stores.
+// Step A1, and the notes for reports.
 [[gnu::always_inline]] inline void task_wait::note(task_strand& self, std::coroutine_handle<> at,
                                                    const wait_options& options) noexcept {
-    self.innermost_ = at;
-    self.options_.deadline_ns = options.deadline_ns;
-    self.options_.cancellable = options.cancellable;
-    self.options_.what = options.what;
-    self.options_.on = options.on;
-    self.options_.holder = options.holder;
-    self.identity().waits_for = &self.options_;
-    self.point_.suspended_at = static_cast<std::uint32_t>(this_worker()->cached_now_ns() >> 20);
-    if (!self.listed_) [[unlikely]]
+    self.suspend_at(at);
+    self.what_ = options.what;
+    self.on_ = options.on;
+    self.point_.limits = 0;
+    self.point_.holder = options.holder ? number_of_holder(options.holder) : std::uint8_t{0};
+    self.identity().waits_for = wait_record(self);
+    self.point_.note_time(static_cast<std::uint32_t>(this_worker()->cached_now_ns() >> 20));
+    if (self.point_.listed == 0) [[unlikely]]
         self.list();
 }
 
@@ -174,12 +178,10 @@ std::coroutine_handle<> task_wait::block(std::coroutine_handle<> at, wait_list& 
     task_strand& self = *run.strand;
     strand& identity = self.identity();
     const limits mine = limits_of(identity, options);
-    wait_point& point = *std::construct_at(&self.point_, mine.none());
-    point.parked = &self;
+    self.renew_point(mine.none());
     note(self, at, options);
-    // SAFETY: the buffer has the size and the alignment of an entry.
-    wait_entry& entry =
-        *std::construct_at(reinterpret_cast<wait_entry*>(self.entry_), point, 0u, data);
+    wait_entry& entry = self.entry_;
+    entry.data = data;
     if (mine.none()) [[likely]] {
         if (SENNIT_MUTANT("a task holds the lock from its look to its place in the list")) {
             held.unlock();
@@ -189,7 +191,6 @@ std::coroutine_handle<> task_wait::block(std::coroutine_handle<> at, wait_list& 
         held.unlock();        // A3: neither the strand nor the frame may be touched from here on.
         return leave(run);
     }
-    self.waiting_in_ = mine.scope;
     try {
         reserve_limit(mine.deadline_ns);
     } catch (...) {
@@ -200,7 +201,9 @@ std::coroutine_handle<> task_wait::block(std::coroutine_handle<> at, wait_list& 
     enqueue(list, entry); // A2
     const auto release = [](void* lock) noexcept { static_cast<base::spin_lock*>(lock)->unlock(); };
     // A3, A4
-    return begin_limited(self, point, release, &held, mine.deadline_ns) ? leave(run) : at;
+    return begin_limited(self, self.point_, release, &held, mine.scope, mine.deadline_ns, options)
+               ? leave(run)
+               : at;
 }
 
 std::coroutine_handle<> task_wait::begin(std::coroutine_handle<> at, wait_point& point,
@@ -211,19 +214,21 @@ std::coroutine_handle<> task_wait::begin(std::coroutine_handle<> at, wait_point&
     const limits mine = limits_of(self.identity(), options);
     note(self, at, options);
     point.parked = &self;
-    self.waiting_in_ = mine.scope;
-    return begin_limited(self, point, publish, argument, mine.deadline_ns) ? leave(run) : at;
+    return begin_limited(self, point, publish, argument, mine.scope, mine.deadline_ns, options)
+               ? leave(run)
+               : at;
 }
 
 [[gnu::noinline]] wake_reason task_wait::end_limited(task_strand& self,
                                                      wait_point& point) noexcept {
-    end_limited_wait(std::exchange(self.waiting_in_, nullptr),
-                     self.cold_ ? &self.cold_->limit : nullptr, &self.runtime);
+    // The scope is that of the begin: a suspended strand neither enters nor leaves a scope.
+    cancel_scope* const scope =
+        (self.point_.limits & task_point::in_scope) != 0 ? self.identity().scope : nullptr;
+    task_cold_state* const cold = self.origin_.cold();
+    end_limited_wait(scope, cold ? &cold->limit : nullptr, &self.runtime);
     const wake_reason why = point.reason();
-    const wait_options& options = self.options_;
-    const cancel_scope* scope = self.identity().scope;
-    const bool by_scope =
-        options.cancellable && scope && scope->deadline_ns() < options.deadline_ns;
+    // A scope that was cancelled at the begin has ended the wait as cancelled.
+    const bool by_scope = scope && cold && scope->deadline_ns() < cold->deadline_ns;
     return why == wake_reason::timed_out && by_scope ? wake_reason::cancelled : why;
 }
 
@@ -250,8 +255,7 @@ bool task_wait::only_by_source(const wait_options& options) noexcept {
 }
 
 wait_entry& task_wait::entry() noexcept {
-    // SAFETY: `block` has constructed it.
-    return *std::launder(reinterpret_cast<wait_entry*>(running_strand().entry_));
+    return running_strand().entry_;
 }
 
 wake_reason task_wait::end() noexcept {
@@ -266,7 +270,7 @@ wake_reason task_wait::unblock(wait_list& list, base::spin_lock& lock) noexcept 
         return why;
     // Also after a claim: a claimer that came before the strand slept may still be handing over.
     lock.lock();
-    if (!SENNIT_MUTANT("a task leaves the list after its wait")) dequeue(list, entry());
+    if (!SENNIT_MUTANT("a task leaves the list after its wait")) dequeue(list, self.entry_);
     lock.unlock();
     return why;
 }
@@ -290,7 +294,7 @@ std::coroutine_handle<> task_wait::yield(std::coroutine_handle<> at) noexcept {
     worker& me = *this_worker();
     task_run& run = checked_run();
     task_strand& self = *run.strand;
-    self.innermost_ = at;
+    self.suspend_at(at);
     // The activation runs the forks that the strand leaves behind. From the exchange on, another
     // worker may resume the strand.
     if (run.at_loop && run.base == free_slot()) [[likely]]

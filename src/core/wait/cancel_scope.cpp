@@ -2,6 +2,7 @@
 #include "sennit/detail/core/cancel_scope.hpp"
 
 #include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/claimed_waiters.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sys/mutant.hpp"
 
@@ -30,11 +31,11 @@ cancel_scope::~cancel_scope() {
 }
 
 // Requires the lock. Returns the first child scope that has to be cancelled, too; null: none.
-cancel_scope* cancel_scope::take_cancel(base::intrusive_queue<waiter>& woken) noexcept {
+cancel_scope* cancel_scope::take_cancel(claimed_waiters& woken) noexcept {
     if (cancelled_.load_rlx() != 0) return nullptr; // Written under the lock.
     cancelled_.store_rel(1);                        // pairs with cancel_called
     if (waits_ && claim(*waits_, wake_reason::cancelled) == claim_result::wake_it)
-        woken.push_back(*waits_);
+        woken.add(*waits_);
     return children_.front();
 }
 
@@ -42,7 +43,7 @@ cancel_scope* cancel_scope::take_cancel(base::intrusive_queue<waiter>& woken) no
 // here to the current scope, and a child leaves its parent's list under the parent's lock, so every
 // visited scope lives. There is no recursion: scopes may be nested deeper than the caller's stack
 // is.
-void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
+void cancel_scope::cancel_into(claimed_waiters& woken) noexcept {
     for (cancel_scope* at = this;;) {
         at->lock_.lock();
         cancel_scope* below = at->take_cancel(woken);
@@ -58,9 +59,9 @@ void cancel_scope::cancel_into(base::intrusive_queue<waiter>& woken) noexcept {
 }
 
 void cancel_scope::cancel() noexcept {
-    base::intrusive_queue<waiter> woken;
+    claimed_waiters woken;
     cancel_into(woken);
-    while (waiter* who = woken.pop_front()) wake(*who);
+    woken.wake_all();
 }
 
 bool cancel_scope::enter(wait_point& point) noexcept {

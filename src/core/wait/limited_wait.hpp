@@ -17,13 +17,15 @@ namespace sennit::sched {
 // `publish(argument)`, and shows that the waiter sleeps. Returns false if the wait has been claimed
 // already. Until the last step no thread wakes the waiter, so its memory lives; after that step the
 // memory may be gone. `scope`, `limit` and `runtime` may be null. If the scope is cancelled
-// already, `scope` becomes null and the limit `never`: end_limited_wait then has nothing to undo.
-inline bool begin_limited_wait(wait_point& point, cancel_scope*& scope, timer* limit,
-                               runtime_core* runtime, void (*publish)(void*) noexcept,
-                               void* argument) noexcept {
+// already, `refused()` is called, and the limit becomes `never`. end_limited_wait must then get no
+// scope.
+template <class Refused>
+bool begin_limited_wait(wait_point& point, cancel_scope* scope, timer* limit, runtime_core* runtime,
+                        void (*publish)(void*) noexcept, void* argument,
+                        Refused&& refused) noexcept {
     // Before the timer, which may be due: a cancelled scope goes first.
     if (scope && !scope->enter(point)) {
-        scope = nullptr;
+        refused();
         if (limit) limit->deadline_ns = never;
         (void)claim(point, wake_reason::cancelled);
     }

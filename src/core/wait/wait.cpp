@@ -43,7 +43,8 @@ struct pending : timer {
 
     // See limited_wait.hpp.
     bool begin() noexcept {
-        return begin_limited_wait(*point, scope, this, runtime, publish, argument);
+        return begin_limited_wait(*point, scope, this, runtime, publish, argument,
+                                  [this]() noexcept { scope = nullptr; });
     }
     void end() noexcept { end_limited_wait(scope, this, runtime); }
 };
@@ -83,12 +84,12 @@ claim_result claim(wait_point& point, wake_reason why) noexcept {
 claimed claim_entry(wait_list& list, wait_entry& entry) noexcept {
     list.remove(entry);
     entry.queued = false;
-    if (entry.point.sole) {
+    if (entry.point().sole) {
         // orders nothing: the wake does
-        entry.point.state.store_rlx(static_cast<std::uint32_t>(entry.why()));
+        entry.point().state.store_rlx(static_cast<std::uint32_t>(entry.why()));
         return {&entry, true};
     }
-    switch (claim(entry.point, entry.why())) {
+    switch (claim(entry.point(), entry.why())) {
     case claim_result::wake_it:
         return {&entry, true};
     case claim_result::leave_it:
@@ -112,7 +113,7 @@ claimed claim_contended(wait_list& list, std::size_t most) noexcept {
 SENNIT_RETURN_VIA_THUNK wake_reason wait(wait_point& point, void (*publish)(void*) noexcept,
                                          void* argument, const wait_options& options) noexcept {
     strand& me = this_strand();
-    const wait_options* outer_reason = std::exchange(me.waits_for, &options);
+    const wait_record outer_reason = std::exchange(me.waits_for, &options);
     if (point.sole) {
         struct simple {
             void (*publish)(void*) noexcept;

@@ -18,7 +18,7 @@ namespace sennit::sched {
 [[gnu::always_inline]] inline wake_reason wait_for_source(wait_point& point, base::spin_lock& held,
                                                           strand& me,
                                                           const wait_options& options) noexcept {
-    const wait_options* outer_reason = std::exchange(me.waits_for, &options);
+    const wait_record outer_reason = std::exchange(me.waits_for, &options);
     worker* here = this_worker();
     if (!here || !here->suspend_and_unlock(held, point)) [[unlikely]] {
         point.parked = nullptr;
@@ -48,11 +48,14 @@ inline void put_in(wait_list& list, wait_entry& entry, bool first) noexcept {
     strand& me = this_strand();
     if (options.deadline_ns != never || (options.cancellable && me.scope)) [[unlikely]]
         return block_for_any(list, held, options, data, first);
-    wait_point point(true);
-    wait_entry entry(point, 0, data);
+    struct place { // One object, so that the compiler knows the distance of the two.
+        wait_point point{true};
+        wait_entry entry;
+        explicit place(void* given) noexcept : entry(point, 0, given) {}
+    } mine(data);
     // `queued` is only for waiters that remove themselves from the list.
-    put_in(list, entry, first);
-    (void)wait_for_source(point, held, me, options);
+    put_in(list, mine.entry, first);
+    (void)wait_for_source(mine.point, held, me, options);
     return wake_reason::source;
 }
 

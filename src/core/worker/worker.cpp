@@ -22,6 +22,7 @@
 
 #include "core/diagnostics/deadlock_detector.hpp"
 #include "core/diagnostics/tracing.hpp"
+#include "core/diagnostics/wait_details.hpp"
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
 #include "core/switch/switching.hpp"
@@ -156,7 +157,7 @@ worker::switch_traced(context& target) noexcept {
     // While a context runs in the blocking pool, the helper thread reports what the logical thread
     // waits for.
     const char* why = self.in_blocking_pool ? "blocking"
-                      : me->waits_for       ? me->waits_for->what
+                      : me->waits_for       ? details_of(me->waits_for).what
                                             : "its turn";
     tracing::emit(trace_kind::suspends, me, why);
     trace_run(next);

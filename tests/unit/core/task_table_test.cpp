@@ -21,7 +21,7 @@ using sennit::sched::task_table;
 // The table never looks into a strand, so any even address serves.
 struct alignas(16) stand_in {
     task_strand& strand() { return reinterpret_cast<task_strand&>(*this); }
-    task_table::slot* place = nullptr;
+    task_table::number place = 0;
 };
 
 std::set<const void*> listed_in(const task_table& table) {
@@ -38,13 +38,13 @@ TEST(task_table, table_lists_added_strands_until_they_are_removed) {
     std::mt19937 random(1);
     for (int step = 0; step < 100'000; ++step) {
         stand_in& one = all[random() % all.size()];
-        if (one.place) {
-            task_table::remove(*one.place);
-            one.place = nullptr;
+        if (one.place != 0) {
+            task_table::remove(one.place);
+            one.place = 0;
             expected.erase(&one);
         } else {
             one.place = table.add(one.strand());
-            ASSERT_NE(one.place, nullptr);
+            ASSERT_NE(one.place, 0U);
             expected.insert(&one);
         }
         if (step % 10'000 == 0) {
@@ -59,7 +59,7 @@ TEST(task_table, capacity_follows_the_strands_that_live_at_once) {
     std::deque<stand_in> all(1000);
     for (int round = 0; round < 1000; ++round) {
         for (stand_in& one : all) one.place = table.add(one.strand());
-        for (stand_in& one : all) task_table::remove(*one.place);
+        for (stand_in& one : all) task_table::remove(one.place);
     }
     EXPECT_LE(table.capacity(), 4 * all.size());
     EXPECT_EQ(listed_in(table).size(), 0U);
@@ -76,7 +76,7 @@ TEST(task_table, capacity_is_bounded_while_old_strands_stay) {
             one.place = table.add(one.strand());
         }
         for (stand_in& one : all) one.place = table.add(one.strand());
-        for (stand_in& one : all) task_table::remove(*one.place);
+        for (stand_in& one : all) task_table::remove(one.place);
     }
     EXPECT_LE(table.capacity(), 8 * all.size());
     EXPECT_EQ(listed_in(table).size(), stay.size());
@@ -90,7 +90,7 @@ TEST(task_table, another_thread_removes_strands_while_the_owner_adds) {
     std::thread other([&] {
         for (std::size_t i = 0; i < many; ++i) {
             while (added.load(std::memory_order_acquire) <= i) std::this_thread::yield();
-            if (i % 100 != 0) task_table::remove(*all[i].place);
+            if (i % 100 != 0) task_table::remove(all[i].place);
         }
     });
     for (std::size_t i = 0; i < many; ++i) {

@@ -31,7 +31,7 @@
 #include "sennit/execution/detail/implementation.hpp"
 #include "sennit/execution/detail/stop_scope.hpp"
 #include "sennit/execution/scheduler.hpp"
-#include "sennit/task/result.hpp"
+#include "sennit/detail/core/task_result.hpp"
 #include "sennit/task/task.hpp"
 
 #include <exception>
@@ -56,7 +56,7 @@ struct set_value_of<void> {
 
 // The operation of a task: a strand, and the task itself until it begins.
 template <class T, class R>
-class task_operation final : private sched::task_strand {
+class alignas(16) task_operation final : private sched::task_strand {
 public:
     using operation_state_concept = ex::SENNIT_EXECUTION_TAG(operation_state);
 

@@ -24,7 +24,7 @@
 namespace sennit::sched {
 
 struct wait_point;
-struct waiter;
+class claimed_waiters; // claimed_waiters.hpp
 
 class cancel_scope : public base::list_node {
 public:
@@ -52,8 +52,8 @@ public:
     void leave() noexcept;
 
 private:
-    void cancel_into(base::intrusive_queue<waiter>& woken) noexcept;
-    cancel_scope* take_cancel(base::intrusive_queue<waiter>& woken) noexcept;
+    void cancel_into(claimed_waiters& woken) noexcept;
+    cancel_scope* take_cancel(claimed_waiters& woken) noexcept;
 
     cancel_scope* const parent_;
     const std::int64_t deadline_ns_;

@@ -226,7 +226,7 @@ private:
     // The runtime of a migratable fiber changes: src/fibers/runtime/fiber_migration.cpp says which
     // code may read it.
     runtime_core* runtime_;
-    strand self_;
+    alignas(16) strand self_;
     const fiber_type& type_;
     const void* const made_at_;
     // The approximate time of the launch. Not read before the launch.

@@ -11,11 +11,45 @@
 
 #include "sennit/detail/core/awaitable.hpp"
 
+#include <bit>
 #include <coroutine>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace sennit::sched {
+
+// A source, and whether the task has waited for it. g++ 12 keeps two copies of an awaiter in the
+// frame of its task, so a source that is the address of an object carries the note in its last bit.
+template <class Source>
+inline constexpr bool is_address =
+    sizeof(Source) == sizeof(std::uintptr_t) && std::is_trivially_copyable_v<Source>;
+
+template <class Source, bool Address = is_address<Source>>
+class noted_source {
+public:
+    explicit noted_source(Source source) noexcept : source_(std::move(source)) {}
+    noted_source(noted_source&& unused) noexcept : source_(std::move(unused.source_)) {}
+    Source& source() noexcept { return source_; }
+    void note_wait() noexcept { waits_ = true; }
+    bool waits() const noexcept { return waits_; }
+
+private:
+    Source source_;
+    bool waits_ = false;
+};
+template <class Source>
+class noted_source<Source, true> {
+public:
+    explicit noted_source(Source source) noexcept : word_(std::bit_cast<std::uintptr_t>(source)) {}
+    // SAFETY: the object has an even address, because it has a lock.
+    Source source() const noexcept { return std::bit_cast<Source>(word_ & ~std::uintptr_t{1}); }
+    void note_wait() noexcept { word_ |= 1; }
+    bool waits() const noexcept { return (word_ & 1) != 0; }
+
+private:
+    std::uintptr_t word_;
+};
 
 // The part that both awaits share.
 template <class Source>
@@ -23,18 +57,21 @@ class list_wait : public awaitable {
 public:
     explicit list_wait(Source source) noexcept : source_(std::move(source)) {}
     list_wait(list_wait&& unused) noexcept : source_(std::move(unused.source_)) {}
-    bool await_ready() { return !(waits_ = !source_.ready_or_lock()); }
+    bool await_ready() {
+        if (source_.source().ready_or_lock()) return true;
+        source_.note_wait();
+        return false;
+    }
 
 protected:
     std::coroutine_handle<> suspend_until(std::coroutine_handle<> caller,
                                           std::int64_t deadline_ns) {
-        return source_.suspend(caller, deadline_ns);
+        return source_.source().suspend(caller, deadline_ns);
     }
-    bool end() { return !waits_ || source_.end_suspension(); }
+    bool end() { return !source_.waits() || source_.source().end_suspension(); }
 
 private:
-    Source source_;
-    bool waits_ = false;
+    noted_source<Source> source_;
 };
 
 template <class Source>

@@ -17,19 +17,49 @@
 namespace sennit::sched {
 
 class cancel_scope;
+class task_strand;   // see sennit/detail/core/task_strand.hpp
 struct local_value;  // see sennit/fiber_local.hpp
 struct wait_options; // see sennit/detail/core/wait.hpp
 
-struct alignas(16) strand {
+// For reports: the wait of a blocked strand. It is the wait_options in the frame of the wait, or
+// the notes that a suspended task strand keeps.
+class wait_record {
+public:
+    constexpr wait_record() noexcept = default;
+    wait_record(const wait_options* blocked) noexcept // NOLINT: converts implicitly
+        : word_(reinterpret_cast<std::uintptr_t>(blocked)) {}
+    explicit wait_record(const task_strand& suspended) noexcept
+        : word_(reinterpret_cast<std::uintptr_t>(&suspended) | 1) {}
+    explicit operator bool() const noexcept { return word_ != 0; }
+    bool operator==(const wait_record&) const noexcept = default;
+    // SAFETY: the constructors have stored the addresses, which are even.
+    const task_strand* task() const noexcept { // null: the other kind
+        return (word_ & 1) != 0 ? reinterpret_cast<const task_strand*>(word_ & ~std::uintptr_t{1})
+                                : nullptr;
+    }
+    const wait_options* options() const noexcept { // requires that task() is null
+        return reinterpret_cast<const wait_options*>(word_);
+    }
+
+private:
+    std::uintptr_t word_ = 0; // For debuggers: the last bit is set for a task strand.
+};
+
+// The address of a strand is a multiple of 16. The type does not say so, because a task strand,
+// whose object is aligned, would get larger.
+struct strand {
     base::atomic<std::uint64_t> id{0}; // 0: not assigned yet; see number_of
     cancel_scope* scope = nullptr;     // the innermost scope, which can end the strand's waits
     local_value* locals = nullptr;     // newest first
     void* fiber = nullptr;             // the fiber's control block; null: this is no fiber
-    // The wait in which a blocked strand is blocked, in the frame of the wait; for reports.
-    const wait_options* waits_for = nullptr;
-    // The strand that continues on this stack when this strand ends. Written when this strand
-    // begins; for reports.
-    strand* outer;
+    wait_record waits_for;             // Of a blocked strand; for reports.
+    union {
+        // The strand that continues on this stack when this strand ends. Written when this strand
+        // begins, or continues; for reports.
+        strand* outer;
+        // Of a task strand that is suspended: the innermost coroutine.
+        void* innermost;
+    };
 };
 
 // The running strand. Null on a thread that is not a worker and has none.
@@ -105,7 +135,7 @@ public:
     strand_frame(const strand_frame&) = delete;
 
 private:
-    strand own_;
+    alignas(16) strand own_;
 };
 
 } // namespace sennit::sched

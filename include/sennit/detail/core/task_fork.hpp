@@ -248,7 +248,7 @@ private:
     }
 
     // A walk over a part of the range, in a strand of its own.
-    class strand_of_walk final : public task_strand {
+    class alignas(16) strand_of_walk final : public task_strand {
     public:
         strand_of_walk(task_fork& of, std::uint32_t first, std::uint32_t last) noexcept
             : task_strand(*current_runtime(), calls_at_end<&strand_of_walk::has_ended>),

@@ -10,18 +10,25 @@
 // State, and the code that may touch it:
 //
 //   field            written by                               read by
-//   innermost        the await, before it publishes the wait  the worker that resumes the strand
+//   own.innermost    the await, before it publishes the wait  the worker that resumes the strand
 //   point, entry     the await, before it publishes the wait  the source, under its lock
-//   waiting_in       the await, before it publishes the wait  the same strand after its wait
-//   cold             the strand, at its first wait with a     the strand; reports; the timers while
-//                      deadline; set_name                       armed
+//   limits           the await, before it publishes the wait  the strand after its wait; reports
+//   origin           the code that makes the strand; the      the strand; reports; the timers while
+//                      strand, at its first wait with a         armed
+//                      deadline; set_name
 //   own              the strand                               reports
 //   listed           the strand, at its first wait            the strand, at its end
-//   made_at          the code that makes the strand           reports
-//   suspended_at     the await, before it publishes the wait  reports
+//   what, on,        the await, before it publishes the wait  reports
+//     holder,
+//     suspended_at
 //   reported         reports, while no worker runs            reports
 //
-// Protocol of a wait. A1: await_suspend stores the handle in `innermost`. A2: it enters the
+// A million tasks wait at a time, so each byte counts. A strand keeps no wait_options: a deadline
+// lies with the timer, a function that finds the holder is a number, and the scope of a wait is the
+// strand's. docs/internals/decisions/0081 has the list, and tests/unit/task/size_test.cpp the
+// sizes.
+//
+// Protocol of a wait. A1: await_suspend stores the handle in `own.innermost`. A2: it enters the
 // source's list, under the source's lock. A3: it releases that lock. From A3 on, another worker may
 // resume the strand, end it, and free its memory, so the awaiting thread touches neither the strand
 // nor the coroutine's frame after A3. A wait that a deadline or a cancelled scope may end, too, has
@@ -62,18 +69,61 @@ struct task_limit : timer {
 
 // The state that most strands do not need. Made at the first wait with a deadline, or for a name.
 struct task_cold_state {
+    explicit task_cold_state(const void* at) noexcept : made_at(at) {}
     task_limit limit;
+    std::int64_t deadline_ns = never; // Of the wait itself; the limit may be that of its scope.
     report_name name{};
+    const void* const made_at;
 };
 
-// The strand's own wait point. What reports need lies in padding of the point: the strand gets no
-// larger.
-struct task_point : wait_point {
-    // `suspended_at` is written by the note of each wait, which follows.
-    explicit task_point(bool only_one_source = false) noexcept : wait_point(only_one_source) {}
+// The address of the code that made the strand, or of the cold state, which then has the first one.
+// A snapshot may suspend the strand's thread between any two instructions, so it is one word.
+class task_origin {
+public:
+    explicit task_origin(const void* made_at) noexcept
+        : word_(reinterpret_cast<std::uintptr_t>(made_at) << 1 | 1) {}
+    task_origin(const task_origin&) = delete;
+    ~task_origin() {
+        if (is_cold()) [[unlikely]]
+            delete cold();
+    }
 
-    bool reported = false;      // Only a snapshot accesses it.
-    std::uint32_t suspended_at; // The worker's clock, in units of 2^20 ns.
+    task_cold_state* cold() const noexcept { // Null: there is none.
+        // SAFETY: make_cold has stored the address.
+        return is_cold() ? reinterpret_cast<task_cold_state*>(word_) : nullptr;
+    }
+    const void* made_at() const noexcept {
+        // SAFETY: the constructor has stored the address.
+        return is_cold() ? cold()->made_at : reinterpret_cast<const void*>(word_ >> 1);
+    }
+    // Throws std::bad_alloc.
+    task_cold_state& make_cold() {
+        if (!is_cold()) word_ = reinterpret_cast<std::uintptr_t>(new task_cold_state(made_at()));
+        return *cold();
+    }
+
+private:
+    bool is_cold() const noexcept { return (word_ & 1) == 0; }
+    // The address of the cold state, where leak checkers find it; or twice that of the code,
+    // plus 1. For debuggers, too.
+    std::uintptr_t word_;
+};
+
+// The strand's own wait point. The notes of the strand's wait lie in padding of the point.
+struct task_point : wait_point {
+    task_point() noexcept : wait_point(true) {}
+
+    // Of a wait that more than its source may end; 0: there is none.
+    static constexpr std::uint8_t limited = 1, in_scope = 2;
+    std::uint8_t limits;
+    std::uint8_t holder;      // The number of the function that finds the holder; 0: none.
+    bool reported = false;    // Only a snapshot accesses it.
+    std::uint32_t listed = 0; // See task_table; 0: the strand has not waited yet.
+
+    // The clock of the worker on which the strand was suspended, in units of 2^20 ns. It lies in
+    // the word for a thread's wake-up, which a task does not need.
+    void note_time(std::uint32_t now) noexcept { std::construct_at(&signal, now); }
+    std::uint32_t suspended_at() const noexcept { return signal.load_rlx(); } // Orders nothing.
 };
 static_assert(sizeof(task_point) == sizeof(wait_point));
 
@@ -104,21 +154,21 @@ struct task_run {
     const sched::strand* identity = nullptr;
 };
 
+// A class that derives from it is aligned to 16 bytes, or made in memory that is, and begins with
+// it.
 class task_strand : public resumable, private plain_frame {
 public:
     // `at_end` is calls_at_end<f>. `made_at`: the address of the code that starts the task
     // (detail/core/here.hpp), for reports; null: unknown.
     task_strand(runtime_core& where, void (*at_end)(void* frame),
                 const void* made_at = nullptr) noexcept;
-    ~task_strand();
+    ~task_strand() = default;
     task_strand(const task_strand&) = delete;
 
     // The continuation of the outermost task.
     std::coroutine_handle<> end() noexcept { return handle(); }
     // Makes the strand ready for the first time. `outermost` is suspended at its start.
     void start(std::coroutine_handle<> outermost) noexcept;
-    // For a strand that another thread makes ready for the first time, by `spawn` of verbs.hpp.
-    void prepare(std::coroutine_handle<> outermost) noexcept { innermost_ = outermost; }
     // Runs the strand on the calling context until it suspends or ends. Before start.
     void run_here(std::coroutine_handle<> outermost) noexcept;
     // The name in reports, cut to 23 characters. Before start. Throws std::bad_alloc.
@@ -135,37 +185,61 @@ protected:
     // free the strand.
     template <void (*Ended)(task_strand&) noexcept>
     static void calls_at_end(void* frame) {
-        auto& self = static_cast<task_strand&>(*static_cast<plain_frame*>(frame));
+        task_strand& self = of_frame(frame);
         self.end_identity();
         Ended(self);
+    }
+
+    // For a strand whose first step is a function of its own, which calls `end_by` and continues
+    // the outermost task. Before start: another thread may make the strand ready, by `spawn` of
+    // verbs.hpp.
+    void begin_by(void (*first)(void* frame)) noexcept {
+        resume = first;
+        suspend_at(end());
+    }
+    void end_by(void (*at_end)(void* frame)) noexcept { resume = at_end; }
+    static task_strand& of_frame(void* frame) noexcept {
+        return static_cast<task_strand&>(*static_cast<plain_frame*>(frame));
     }
 
 private:
     friend class task_wait;
     friend class activation;
     friend class snapshot;
+    friend struct wait_details details_of(wait_record) noexcept;
     void end_identity() noexcept {
         if (saved_strand == &own_) destroy_locals(own_);
-        if (listed_) unlist();
+        if (point_.listed != 0) unlist();
     }
-    const char* name() const noexcept { return cold_ ? cold_->name.data() : ""; }
+    const char* name() const noexcept {
+        const task_cold_state* cold = origin_.cold();
+        return cold ? cold->name.data() : "";
+    }
     [[gnu::noinline]] void list() noexcept;
     void unlist() noexcept;
-    // Before each run on the stack of `here`.
+    void suspend_at(std::coroutine_handle<> innermost) noexcept {
+        own_.innermost = innermost.address();
+    }
+    std::coroutine_handle<> innermost() const noexcept {
+        return std::coroutine_handle<>::from_address(own_.innermost);
+    }
+    // Before each run on the stack of `here`. `innermost` has been read.
     void begin_on(const task_run& here) noexcept {
         // A strand with an identity of its own runs on top of the code below. Reports read it.
         if (saved_strand == &own_) own_.outer = here.below;
     }
 
-    std::coroutine_handle<> innermost_;
+    // Before a wait. The entry is in no list, and stays as it is.
+    [[gnu::always_inline]] void renew_point(bool sole) noexcept {
+        std::construct_at(&point_.state, static_cast<std::uint32_t>(wake_reason::preparing));
+        point_.sole = sole;
+    }
+
     task_point point_;
-    alignas(wait_entry) std::byte entry_[sizeof(wait_entry)];
-    wait_options options_;
-    cancel_scope* waiting_in_ = nullptr;
-    std::unique_ptr<task_cold_state> cold_;
-    // The strand's slot in the table of a worker; null: the strand has not waited yet.
-    base::atomic<std::uintptr_t>* listed_ = nullptr;
-    const void* const made_at_;
+    wait_entry entry_{point_};
+    const char* what_; // As in wait_options, like the next.
+    const void* on_;
+    task_origin origin_;
     strand own_;
 };
 
@@ -221,7 +295,8 @@ private:
     static void note(task_strand& self, std::coroutine_handle<> at,
                      const wait_options& options) noexcept;
     static bool begin_limited(task_strand& self, wait_point& point, void (*publish)(void*) noexcept,
-                              void* argument, std::int64_t deadline_ns) noexcept;
+                              void* argument, cancel_scope* scope, std::int64_t deadline_ns,
+                              const wait_options& options) noexcept;
 };
 
 } // namespace sennit::sched

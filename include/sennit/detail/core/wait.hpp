@@ -47,23 +47,36 @@ struct wait_point : waiter {
     explicit wait_point(bool only_one_source = false) noexcept : sole(only_one_source) {}
 
     base::atomic<std::uint32_t> state{static_cast<std::uint32_t>(wake_reason::preparing)};
-    const bool sole; // Only one source can end the wait.
+    bool sole; // Only one source can end the wait. Written before the wait is published.
     wake_reason reason() const noexcept {
         // Pairs with claim.
         return static_cast<wake_reason>(state.load_acq());
     }
 };
 
-// The waiter's place in the list of one source. The lock of that list guards it.
+// The waiter's place in the list of one source. The lock of that list guards it. An entry lies
+// within 2 GiB of its point: in one object, or on one stack.
 struct wait_entry : base::list_node {
-    wait_entry(wait_point& whose, unsigned source = 0, void* given = nullptr) noexcept
-        : point(whose), number(source), data(given) {}
-    wait_point& point;
-    unsigned number;
+    wait_entry(const wait_point& whose, unsigned source = 0, void* given = nullptr) noexcept
+        : data(given), to_point(static_cast<std::int32_t>(address_of(whose) - address_of(*this))),
+          number(static_cast<std::uint16_t>(source)) {}
+    wait_entry(const wait_entry&) = delete;
+    void* data;            // belongs to the source: where a value is stored
+    std::int32_t to_point; // bytes from here to the point
+    std::uint16_t number;
     bool queued = false;
-    void* data; // belongs to the source: where a value is stored
+    wait_point& point() const noexcept {
+        // SAFETY: the constructor has stored the distance, and an entry does not move.
+        return *reinterpret_cast<wait_point*>(address_of(*this) + to_point);
+    }
     wake_reason why() const noexcept {
         return static_cast<wake_reason>(static_cast<std::uint32_t>(wake_reason::source) + number);
+    }
+
+private:
+    template <class T>
+    static std::intptr_t address_of(const T& object) noexcept {
+        return reinterpret_cast<std::intptr_t>(&object);
     }
 };
 using wait_list = base::intrusive_queue<wait_entry>;
@@ -94,7 +107,7 @@ inline claimed claim_sole(wait_list& list) noexcept {
     wait_entry& entry = *list.pop_front();
     entry.queued = false;
     // orders nothing: the wake does
-    entry.point.state.store_rlx(static_cast<std::uint32_t>(entry.why()));
+    entry.point().state.store_rlx(static_cast<std::uint32_t>(entry.why()));
     return {&entry, true};
 }
 // the slow path of claim_first
@@ -105,10 +118,10 @@ claimed claim_entry(wait_list& list, wait_entry& entry) noexcept;
 inline claimed claim_first(wait_list& list, std::size_t most = SIZE_MAX) noexcept {
     const wait_entry* entry = list.front();
     if (!entry || most == 0) return {};
-    return entry->point.sole ? claim_sole(list) : claim_contended(list, most);
+    return entry->point().sole ? claim_sole(list) : claim_contended(list, most);
 }
 inline void end_wait(const claimed& one) noexcept {
-    if (one.asleep) wake(one.entry->point);
+    if (one.asleep) wake(one.entry->point());
 }
 // Claims waiters under a source's lock, and wakes them in its destructor. Declared before the guard
 // of that lock, it wakes after the lock is released.
@@ -116,7 +129,7 @@ class wake_ups {
 public:
     wake_ups() noexcept = default;
     ~wake_ups() {
-        while (waiter* who = asleep_.pop_front()) wake(*who);
+        while (const wait_entry* one = asleep_.pop_front()) wake(one->point());
     }
     wake_ups(const wake_ups&) = delete;
 
@@ -131,11 +144,11 @@ public:
         }
     }
     void add(const claimed& one) noexcept {
-        if (one.asleep) asleep_.push_back(one.entry->point);
+        if (one.asleep) asleep_.push_back(*one.entry);
     }
 
 private:
-    base::intrusive_queue<waiter> asleep_;
+    base::intrusive_queue<wait_entry> asleep_; // In no list of a source any more.
 };
 
 // Claims and wakes all waiters of the list, under the list's lock.

@@ -23,6 +23,7 @@
 
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/intrusive_queue.hpp"
+#include "sennit/detail/core/task_result.hpp"
 #include "sennit/detail/core/wait.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
 
@@ -38,7 +39,7 @@ class task_strand;
 namespace sennit::detail {
 
 struct continuation;
-using continuation_queue = base::intrusive_queue<continuation>;
+using continuation_queue = base::intrusive_queue<continuation>; // Due, the next one first.
 
 // The action that runs once a state is ready. `act` is called once, on the thread that made the
 // state ready, or on the thread that attached the continuation to a ready state. It must not block.
@@ -49,6 +50,30 @@ struct continuation : base::list_node {
     action act;
     bool queued = false; // written under the state's lock
     bool failed = false; // valid when `act` is called: the state holds an error
+};
+
+// The continuations of a state, the newest first: one word, because most states have none.
+class continuation_list {
+public:
+    void push(continuation& one) noexcept {
+        one.previous = nullptr;
+        one.next = newest_;
+        if (newest_) newest_->previous = &one;
+        newest_ = &one;
+    }
+    void remove(continuation& one) noexcept {
+        (one.previous ? one.previous->next : newest_) = one.next;
+        if (one.next) one.next->previous = one.previous;
+    }
+    // Removes the newest one. Null: there is none.
+    continuation* pop() noexcept {
+        base::list_node* const found = newest_;
+        if (found) newest_ = found->next;
+        return static_cast<continuation*>(found);
+    }
+
+private:
+    base::list_node* newest_ = nullptr;
 };
 
 class future_state {
@@ -76,7 +101,7 @@ public:
 
     // Call it once the state is ready. Returns null, or the exception that was stored instead of a
     // value.
-    std::exception_ptr& error() noexcept { return error_; }
+    std::exception_ptr& error() noexcept { return outcome_.place_of_error(); }
 
     // Blocks until the state is ready, the deadline has come, or the surrounding scope is
     // cancelled.
@@ -121,6 +146,8 @@ public:
 
 protected:
     ~future_state() = default;
+    // The error, as the place of the result of a task without a value.
+    task_result<void>& outcome() noexcept { return outcome_; }
 
 private:
     static constexpr std::uint32_t is_empty = 0, is_setting = 1, is_ready = 2;
@@ -128,11 +155,11 @@ private:
     const destroyer destroy_;
     base::atomic<std::uint32_t> references_{1};
     base::atomic<std::uint32_t> status_{is_empty};
-    std::exception_ptr error_;       // belongs to the setter until the state is ready
     base::spin_lock lock_;           // guards the two lists below, and the step to ready
     std::int32_t filler_offset_ = 0; // in bytes from this object; 0: no task fills it
     sched::wait_list waiters_;
-    continuation_queue continuations_;
+    continuation_list continuations_;
+    task_result<void> outcome_; // belongs to the setter until the state is ready
 };
 
 [[noreturn]] void throw_future_error(std::future_errc code);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -32,9 +33,18 @@ inline constexpr bool is_any_future = is_shared_future<T>;
 template <class T>
 inline constexpr bool is_any_future<future<T>> = true;
 
-// The state for values of type R. It stores a pointer for a reference, and std::monostate for void.
+// The place of the value in a state. For void it is the place of the error.
 template <class R>
-class future_value : public future_state {
+class value_place {
+protected:
+    task_result<R> stored_;
+};
+template <>
+class value_place<void> {};
+
+// The state for values of type R. It stores a pointer for a reference.
+template <class R>
+class future_value : public future_state, private value_place<R> {
 public:
     explicit future_value(future_state::destroyer destroy) noexcept : future_state(destroy) {}
 
@@ -42,15 +52,16 @@ public:
     // the state then holds no value.
     template <class... A>
     void construct(A&&... arguments) {
-        std::construct_at(std::addressof(value_), std::forward<A>(arguments)...);
-        has_value_ = true;
+        result().set_value(std::forward<A>(arguments)...);
     }
     // Stores the result of the function, or its exception.
     template <class F>
     void construct_from(F&& function) noexcept {
         try {
-            store_result<R>(std::addressof(value_), std::forward<F>(function));
-            has_value_ = true;
+            if constexpr (std::is_void_v<R>)
+                std::invoke(std::forward<F>(function));
+            else
+                result().set_from(std::forward<F>(function));
         } catch (...) {
             this->error() = std::current_exception();
         }
@@ -69,25 +80,33 @@ public:
     }
 
     // Called once the state is ready, or by the setter before. `take` may be called once.
-    stored_t<R>& value() {
+    auto& value() {
         if (this->error()) std::rethrow_exception(this->error());
-        return value_;
+        if constexpr (std::is_void_v<R>)
+            return *this;
+        else
+            return result().value();
     }
     R take() {
         if (this->error()) std::rethrow_exception(std::move(this->error()));
-        if constexpr (!std::is_void_v<R>) return load_result<R>(value_);
+        if constexpr (!std::is_void_v<R>) return load_result<R>(result().value());
     }
 
 protected:
-    ~future_value() {
-        if (has_value_) std::destroy_at(std::addressof(value_));
-    }
+    ~future_value() = default;
 
-private:
-    bool has_value_ = false;
-    union {
-        stored_t<R> value_;
-    };
+    // The place where the task that fills the state stores its result, and the setter's step after
+    // that task has ended, in place of construct_from.
+    task_result<R>& result() noexcept {
+        if constexpr (std::is_void_v<R>)
+            return this->outcome();
+        else
+            return this->stored_;
+    }
+    void take_over_result() noexcept {
+        if constexpr (!std::is_void_v<R>)
+            if (result().failed()) this->error() = result().take_error();
+    }
 };
 
 // A counted reference to a state.

@@ -11,7 +11,7 @@
 #include "sennit/detail/core/operation_end.hpp"
 #include "sennit/execution/detail/implementation.hpp"
 #include "sennit/execution/scheduler.hpp"
-#include "sennit/task/result.hpp"
+#include "sennit/detail/core/task_result.hpp"
 
 #include <exception>
 #include <system_error>

@@ -51,6 +51,16 @@ public:
     }
     std::exception_ptr error() const noexcept { return failed() ? error_ : nullptr; }
 
+    // For the state of a future. The first stores the result of a function, or throws its
+    // exception. The second requires a value; the third requires an exception, and takes it.
+    template <class F>
+    void set_from(F&& function) {
+        store_result<T>(std::addressof(value_), std::forward<F>(function));
+        state_ = state::value;
+    }
+    stored_t<T>& value() noexcept { return value_; }
+    std::exception_ptr take_error() noexcept { return std::exchange(error_, nullptr); }
+
 private:
     enum class state : std::uint8_t { empty, value, error };
     union {
@@ -58,6 +68,29 @@ private:
         std::exception_ptr error_;
     };
     state state_ = state::empty;
+};
+
+// Without a value, it is an exception or null.
+template <>
+class task_result<void> {
+public:
+    task_result() noexcept = default;
+    task_result(const task_result&) = delete;
+
+    static void set_value() noexcept {}
+    void set_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
+
+    void take() { rethrow_if_failed(); }
+    bool failed() const noexcept { return error_ != nullptr; }
+    void rethrow_if_failed() {
+        if (failed()) [[unlikely]]
+            std::rethrow_exception(std::exchange(error_, nullptr));
+    }
+    std::exception_ptr error() const noexcept { return error_; }
+    std::exception_ptr& place_of_error() noexcept { return error_; }
+
+private:
+    std::exception_ptr error_;
 };
 
 // The value of a child in the result of a group or a fork.
