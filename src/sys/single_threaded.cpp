@@ -27,9 +27,9 @@ std::uint32_t shared_key(const base::thread_registration& whose) noexcept {
     const std::uint32_t id = whose.id.load_rlx(); // under the gate
     return id == 0 ? std::uint32_t{base::thread_registration::shared} : id << 16;
 }
-// The caller is in no section of plain updates.
+// The caller is in no section of plain updates, and waits for the gate next.
 void see_suspensions(base::thread_registration& me) noexcept {
-    const std::uint32_t number = me.suspended.load_acq(); // pairs with lock_out
+    const std::uint32_t number = me.suspended.load_rlx(); // the gate orders the next section
     // Own thread; the store pairs with lock_out.
     if (number != me.seen_suspended.load_rlx()) me.seen_suspended.store_rel(number);
 }
@@ -148,7 +148,7 @@ void single_thread_mode::lock_out(base::thread_registration& owner) noexcept {
     // Pairs through the number or the barrier with the owner's look at its key.
     if (!SENNIT_MUTANT("key of the owner")) owner.key.store_rlx(base::thread_registration::shared);
     const std::uint32_t number = owner.suspended.load_rlx() + 1; // under the gate
-    owner.suspended.store_rel(number);                           // pairs with see_suspensions
+    owner.suspended.store_rlx(number); // orders nothing: see see_suspensions
     for (unsigned round = 0; round < rounds_to_see; ++round) {
         if (owner.seen_suspended.load_acq() == number) return; // pairs with see_suspensions
         base::spin_pause(0);

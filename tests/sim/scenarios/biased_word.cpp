@@ -35,14 +35,24 @@ public:
             std::uint32_t seen = 0;
             if (me.update(word_, 0u, 1u) || word_.cas_acq(seen, 1)) return;
             while ((word_.load_rlx() & 1) != 0) sennit::base::spin_pause(round++);
-            if (!sennit::base::is_biased(seen)) continue;
-            all_.end_bias(word_, me, single_thread_mode::end_of_bias::if_free, 0);
+            if (sennit::base::is_biased(seen)) end_bias(me);
         }
     }
     // As `lock`, and keeps the bias for the calling thread.
     void lock_and_take_bias(thread_registration& me) {
         lock(me);
         word_.store_rlx(all_.request_bias(me, 0, 0) | 1);
+    }
+    void end_bias(thread_registration& me) noexcept {
+        all_.end_bias(word_, me, single_thread_mode::end_of_bias::if_free, 0);
+    }
+    // Counts if the word is neutral and the lock is free.
+    bool try_to_count() {
+        std::uint32_t seen = 0;
+        if (!word_.cas_acq(seen, 1)) return false;
+        count = count + 1;
+        unlock();
+        return true;
     }
     void unlock() noexcept { word_.store_rel(word_.load_rlx() & ~1u); }
     void count_up(thread_registration& me) {
@@ -92,6 +102,21 @@ SIM_SCENARIO_WITHIN(biased_word, two_revokers_of_one_word, .preemptions = 3, .st
     one.join();
     two.join();
     sim::check(lock.count == 3, "all threads have counted");
+}
+
+// A third thread, which never waits for the gate, sees the writes of the owner in the neutral word.
+SIM_SCENARIO_WITHIN(biased_word, neutral_word_publishes_writes_of_owner, .preemptions = 3,
+                    .stale_reads = 1) {
+    shared_threads here;
+    biased_spin_lock lock(here.all);
+    lock.set_bias(here.first);
+    int counted = 0;
+    sim::thread revoker([&] { lock.end_bias(here.second); });
+    sim::thread user([&] { counted = lock.try_to_count() ? 1 : 0; });
+    lock.count_up(here.first);
+    revoker.join();
+    user.join();
+    sim::check(lock.count == 1 + counted, "all threads have counted");
 }
 
 // The second loss within a moment gives the owner a new id here. A word with the old id has no

@@ -25,8 +25,8 @@
 // Another thread ends that right, for all words (a thread registers while the owner is exclusive)
 // or for one word (a thread needs a word that is biased to the owner):
 // R1. It changes the owner's `key`.
-// R2. It counts this suspension (release), and waits for about 2 us until the owner has seen that
-//     number. The owner says so (release) on its slow path, outside of sections. Otherwise it makes
+// R2. It counts this suspension, and waits for about 2 us until the owner has seen the number. The
+//     owner says so (release) where it waits for the gate, outside of sections. Otherwise it makes
 //     every thread pass a barrier (membarrier).
 // R3. It waits until the owner's `busy` is 0 (acquire).
 // R4. For one word: it makes the word neutral, and gives the key back (release).
@@ -36,8 +36,8 @@
 // that runs rarely, as in core/queues/biased_lock.hpp. If the owner sets `busy` before the barrier,
 // R3 sees that and waits for E3. Otherwise it reads its key after the barrier. Then it sees the
 // changed key; or it sees the key that R4 has given back, and, because it reads the word after the
-// key, the neutral word. An owner that has seen the number of the suspension (acquire) reads no
-// older key in a later section. E3 and R3 publish the writes of the owner, and so does R2. The gate
+// key, the neutral word. An owner that has seen the number of the suspension waits for the gate
+// before its next section, and so until R4. E3 and R3 publish the writes of the owner, and so does R2. The gate
 // and the key, with release and acquire, publish the writes that other threads made before.
 // * A word that names a thread is updated by that thread only: a locked instruction expects 0 in
 //   the upper bits, and fails. A word becomes biased only while its holder holds it as a lock, by
