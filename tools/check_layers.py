@@ -45,7 +45,7 @@ OWNERS = {
     "include/sennit/detail/core/event_hook.hpp": "io/runtime",
 }
 # The headers of the platform layer that models may include.
-OPEN_OF_SYS = {"atfork", "single_threaded", "spin_lock"}
+OPEN_OF_SYS = {"atfork", "biased_word", "single_threaded", "spin_lock"}
 
 # Each model with its public headers and folders of headers. The sources of a model, if it has any,
 # are the folder of src/ with its name.

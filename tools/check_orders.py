@@ -28,6 +28,7 @@ AROUND = re.compile(
 # Without tags: `base`, and the files that moved from `base` to sys.
 BASE = (
     "include/sennit/detail/base/",
+    "include/sennit/detail/sys/biased_word.hpp",
     "include/sennit/detail/sys/single_threaded.hpp",
     "include/sennit/detail/sys/spin_lock.hpp",
 )

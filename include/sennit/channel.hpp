@@ -22,7 +22,8 @@
 // with_timeout. The value is then not in the channel.
 // Thread safety: all members may be called concurrently. The channel may be destroyed when no call
 // is in progress.
-// Cost: one spin lock, held for about ten instructions.
+// Cost: one spin lock, held for about ten instructions. It needs no locked instruction while one
+// worker uses the channel; the first use by another thread then takes 1 to 30 us.
 #pragma once
 
 #include "sennit/cancelled.hpp"

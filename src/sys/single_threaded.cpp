@@ -24,17 +24,18 @@ constexpr std::int64_t losses_ns = 4'000'000;
 
 // The key of a thread that is in shared mode.
 std::uint32_t shared_key(const base::thread_registration& whose) noexcept {
-    const std::uint32_t id = whose.id.load_rlx(); // under the gate
+    const std::uint32_t id = whose.id.load_rlx(); // under the lock
     return id == 0 ? std::uint32_t{base::thread_registration::shared} : id << 16;
 }
 // The caller is in no section of plain updates, and waits for the gate next.
 void see_suspensions(base::thread_registration& me) noexcept {
-    const std::uint32_t number = me.suspended.load_rlx(); // the gate orders the next section
+    // Orders nothing: the gate orders the next section.
+    const std::uint32_t number = me.suspended.load_rlx();
     // Own thread; the store pairs with lock_out.
     if (number != me.seen_suspended.load_rlx()) me.seen_suspended.store_rel(number);
 }
 bool is_registered(const base::thread_registration& whose) noexcept {
-    return whose.key.load_rlx() != base::thread_registration::unregistered; // under the gate
+    return whose.key.load_rlx() != base::thread_registration::unregistered; // under the lock
 }
 } // namespace
 
@@ -88,18 +89,18 @@ void single_thread_mode::leave_exclusive(base::thread_registration& me) noexcept
 
 void single_thread_mode::release_id(base::thread_registration& me) noexcept {
     const gate_guard guard(*this, me);
-    owners_[me.id.load_rlx()] = nullptr; // under the gate
-    me.id.store_rlx(0);                  // under the gate
+    owners_[me.id.load_rlx()] = nullptr; // under the lock
+    me.id.store_rlx(0);                  // under the lock
 }
 
 // If all ids are taken, the thread has none.
 void single_thread_mode::give_id(base::thread_registration& whose) noexcept {
-    if (whose.id.load_rlx() != 0) return; // under the gate
+    if (whose.id.load_rlx() != 0) return; // under the lock
     for (std::size_t i = 1; i < ids; ++i) {
         last_id_ = last_id_ % (ids - 1) + 1;
         if (owners_[last_id_]) continue;
         owners_[last_id_] = &whose;
-        whose.id.store_rlx(static_cast<std::uint16_t>(last_id_)); // under the gate
+        whose.id.store_rlx(static_cast<std::uint16_t>(last_id_)); // under the lock
         return;
     }
 }
@@ -137,9 +138,9 @@ void single_thread_mode::grant_exclusive(std::int64_t now_ns) noexcept {
 bool single_thread_mode::budget::has_room(std::int64_t now_ns) noexcept {
     if (const std::int64_t saved = (now_ns - counted_ns) / interval_ns; saved > 0) {
         counted_ns += saved * interval_ns;
-        used.store_rlx(std::max<std::int64_t>(used.load_rlx() - saved, 0)); // under the gate
+        used.store_rlx(std::max<std::int64_t>(used.load_rlx() - saved, 0)); // under the lock
     }
-    return used.load_rlx() < most; // under the gate
+    return used.load_rlx() < most; // under the lock
 }
 
 // If the system has come to refuse membarrier (a system call filter), the caller waits 10 ms
@@ -147,7 +148,7 @@ bool single_thread_mode::budget::has_room(std::int64_t now_ns) noexcept {
 void single_thread_mode::lock_out(base::thread_registration& owner) noexcept {
     // Pairs through the number or the barrier with the owner's look at its key.
     if (!SENNIT_MUTANT("key of the owner")) owner.key.store_rlx(base::thread_registration::shared);
-    const std::uint32_t number = owner.suspended.load_rlx() + 1; // under the gate
+    const std::uint32_t number = owner.suspended.load_rlx() + 1; // under the lock
     owner.suspended.store_rlx(number); // orders nothing: see see_suspensions
     for (unsigned round = 0; round < rounds_to_see; ++round) {
         if (owner.seen_suspended.load_acq() == number) return; // pairs with see_suspensions
@@ -203,7 +204,7 @@ void single_thread_mode::end_bias(base::atomic<T>& word, base::thread_registrati
     if (ends && count_loss(*owner, now_ns)) {
         owner->lost = 0;
         owners_[id] = nullptr;
-        owner->id.store_rlx(0); // under the gate
+        owner->id.store_rlx(0); // under the lock
         give_id(*owner);
     }
     // Pairs with the owner's look at its key.
@@ -225,10 +226,10 @@ std::uint32_t single_thread_mode::request_bias(base::thread_registration& me, un
         next_bias_ns_.store_rlx(now_ns + biases_.interval_ns); // a hint
         return 0;
     }
-    // Under the gate.
+    // Under the lock.
     if (me.key.load_rlx() == base::thread_registration::exclusive) return 0;
     biases_.use();
-    return std::uint32_t{me.id.load_rlx()} << 16; // under the gate
+    return std::uint32_t{me.id.load_rlx()} << 16; // under the lock
 }
 
 void single_thread_mode::try_become_exclusive(base::thread_registration& me,
@@ -239,7 +240,7 @@ void single_thread_mode::try_become_exclusive(base::thread_registration& me,
     if (!is_registered(me) && !SENNIT_MUTANT("an unregistered thread does not become exclusive"))
         return;
     const gate_guard guard(*this, me);
-    // Under the gate. Only this thread could make the caller exclusive without it.
+    // Under the lock. Only this thread could make the caller exclusive without it.
     if (me.key.load_rlx() == base::thread_registration::exclusive) return;
     me.wants_exclusive = true;
     give_id(me);
@@ -255,7 +256,7 @@ void single_thread_mode::reset_after_fork(base::thread_registration& me) noexcep
     owners_[me.id.load_rlx()] = me.id.load_rlx() == 0 ? nullptr : &me; // one thread
     me.key.store_rlx(member ? shared_key(me)
                             : std::uint32_t{base::thread_registration::unregistered});
-    me.busy.store_rlx(0);
+    me.busy.store_rlx(0); // orders nothing: one thread
     // orders nothing: one thread
     registered_.store_rlx(member ? 1 : 0);
     candidates_.fill(nullptr);

@@ -73,7 +73,7 @@ private:
         std::int64_t counted_ns = 0;        // the time up to which `used` has been lowered
         // Under the gate: false if the budget is used up.
         bool has_room(std::int64_t now_ns) noexcept;
-        void use() noexcept { used.store_rlx(used.load_rlx() + 1); } // under the gate
+        void use() noexcept { used.store_rlx(used.load_rlx() + 1); } // under the lock
     };
     // The ends of exclusive mode, at 1 to 20 us each.
     budget revocations_{32, 2'000'000};

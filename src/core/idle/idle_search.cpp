@@ -355,7 +355,7 @@ bool idle_search::park(bool lone_tasks) noexcept {
         }
         watchdog::notice();
         searches_ = parker_.woken_as_searcher();
-        // A searcher has the duty of the last one. Any other worker does at once what it owes.
+        // A searcher has the duty of the last one. Any other worker looks at once.
         const bool owed_look = owes_look_;
         note_saved_look();
         if (owed_look && !searches_ && !me_.runtime().has_searcher() && me_.runtime().unproven() &&

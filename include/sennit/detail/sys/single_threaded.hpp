@@ -37,8 +37,9 @@
 // R3 sees that and waits for E3. Otherwise it reads its key after the barrier. Then it sees the
 // changed key; or it sees the key that R4 has given back, and, because it reads the word after the
 // key, the neutral word. An owner that has seen the number of the suspension waits for the gate
-// before its next section, and so until R4. E3 and R3 publish the writes of the owner, and so does R2. The gate
-// and the key, with release and acquire, publish the writes that other threads made before.
+// before its next section, and so until R4. E3 and R3 publish the writes of the owner, and so does
+// R2. The gate and the key, with release and acquire, publish the writes that other threads made
+// before.
 // * A word that names a thread is updated by that thread only: a locked instruction expects 0 in
 //   the upper bits, and fails. A word becomes biased only while its holder holds it as a lock, by
 //   the holder itself (`grant_bias`).
