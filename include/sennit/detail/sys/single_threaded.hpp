@@ -41,8 +41,8 @@
 // R2. The gate and the key, with release and acquire, publish the writes that other threads made
 // before.
 // * A word that names a thread is updated by that thread only: a locked instruction expects 0 in
-//   the upper bits, and fails. A word becomes biased only while its holder holds it as a lock, by
-//   the holder itself (`grant_bias`).
+//   the upper bits, and fails. Only the holder of a lock biases its word, and only to itself
+//   (`request_bias`).
 // * The owner may sleep: then it is unregistered, and needs no barrier, because it registers under
 //   the gate. It may have ended: then its id has no owner. An id may get a new owner, which takes
 //   over the words of the old one; the gate orders the two.

@@ -19,8 +19,9 @@ namespace sennit::base {
 // Pauses the processor, or calls sched_yield once `round` is large (src/sys/spin_pause.cpp).
 void spin_pause(unsigned round) noexcept;
 
-// The number of times that the calling thread found a lock taken, and the note of one such time.
-// They tell a worker that its tasks and those of another worker use the same objects.
+// The number of times that the calling thread found a lock taken, or biased to another thread, and
+// the note of one such time. They tell a worker that its tasks and those of another worker use the
+// same objects.
 std::uint32_t contended_locks() noexcept;
 void note_contended_lock() noexcept;
 
@@ -31,8 +32,6 @@ public:
     bool lock_plainly() noexcept { return update_plainly(word_, 0u, held); }
     // The common cases of `lock`, which call no function. False: the caller must call `lock`.
     bool lock_now() noexcept { return lock_plainly() || lock_neutral(); }
-    // The compare-and-swap is not preceded by a load. The lock is usually free, and waiting for the
-    // load would cost 1 to 2.5 % of a fiber or a message (Xeon).
     void lock() noexcept {
         if (!lock_now()) [[unlikely]]
             (void)lock_slowly();
@@ -48,7 +47,8 @@ public:
     }
     bool try_lock() noexcept {
         unsigned seen = 0;
-        return biasable(word_).cas_acq(seen, held); // pairs with unlock
+        if ((word_.load_rlx() & held) != 0) return false; // a hint: the CAS decides
+        return biasable(word_).cas_acq(seen, held);       // pairs with unlock
     }
     // The upper bits stay: they name the owner of a biased lock. Pairs with lock and try_lock. The
     // load orders nothing: only the holder writes the word.
