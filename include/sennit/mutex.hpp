@@ -70,19 +70,17 @@ public:
     // Blocks until the caller owns the mutex. Throws std::system_error if the caller already owns
     // it.
     void lock() {
-        if (const std::uintptr_t me = self(); !lock_free(me)) [[unlikely]]
-            (void)lock_slowly(me, sched::never);
+        if (const std::uintptr_t me = self(); !lock_plainly(me))
+            (void)lock_shared(me, sched::never);
     }
     // Takes the mutex if it is free, and returns true. Returns false otherwise. Does not block.
-    bool try_lock() noexcept { return lock_free(self()) || try_lock_slowly(); }
+    bool try_lock() noexcept {
+        const std::uintptr_t me = self();
+        return lock_plainly(me) || lock_neutral(me) || try_lock_slowly();
+    }
     // Releases the mutex. Does not block. Throws std::system_error unless the caller owns it.
     void unlock() {
-        const std::uintptr_t me = self();
-        std::uintptr_t seen = me;
-        // pairs with lock
-        if (!base::update_plainly(word_, me, std::uintptr_t{0}) && !word_.cas_rel(seen, 0))
-            [[unlikely]]
-            unlock_slowly();
+        if (!base::update_plainly(word_, self(), std::uintptr_t{0})) unlock_shared();
     }
 
     // Suspends the awaiting task until it owns the mutex. A waiting task is handed the lock, so no
@@ -94,7 +92,7 @@ public:
 protected:
     bool lock_until(std::int64_t deadline_ns) {
         const std::uintptr_t me = self();
-        return lock_free(me) || lock_slowly(me, deadline_ns);
+        return lock_plainly(me) || lock_shared(me, deadline_ns);
     }
     bool owned() const noexcept {
         // Orders nothing: the result is true only if this owner wrote the word.
@@ -118,16 +116,14 @@ private:
     static std::uintptr_t self() noexcept {
         return reinterpret_cast<std::uintptr_t>(sched::current_identity());
     }
-    // Takes the mutex if it is free, no task waits, and it is not biased to another thread.
-    [[gnu::always_inline]] bool lock_free(std::uintptr_t me) noexcept {
-        if (base::update_plainly(word_, std::uintptr_t{0}, me)) return true;
-        std::uintptr_t seen = 0;
-        // Pairs with unlock.
-        if (!base::this_thread_registered() || !word_.cas_acq(seen, me)) return false;
-        if (uses_.count()) [[unlikely]]
-            take_bias(me);
-        return true;
+    // Takes the mutex if it is free, no task waits, and the caller needs no locked instruction.
+    bool lock_plainly(std::uintptr_t me) noexcept {
+        return base::update_plainly(word_, std::uintptr_t{0}, me);
     }
+    // The same by a locked instruction, if the mutex is biased to no thread.
+    bool lock_neutral(std::uintptr_t me) noexcept;
+    bool lock_shared(std::uintptr_t me, std::int64_t deadline_ns);
+    void unlock_shared();
     void take_bias(std::uintptr_t me) noexcept;
     bool lock_slowly(std::uintptr_t me, std::int64_t deadline_ns);
     bool lock_or_wait(std::uintptr_t me, std::int64_t deadline_ns);

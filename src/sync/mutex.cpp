@@ -43,6 +43,28 @@ void mutex::take_bias(std::uintptr_t me) noexcept {
     (void)word_.cas_rlx(seen, bias | me);
 }
 
+bool mutex::lock_neutral(std::uintptr_t me) noexcept {
+    std::uintptr_t seen = 0;
+    // The load is a hint: a failing CAS is as expensive as a successful one, and a word with the
+    // flag of a waiter needs the slow path. The CAS pairs with unlock.
+    if (word_.load_rlx() != 0 || !base::this_thread_registered() || !word_.cas_acq(seen, me))
+        return false;
+    if (uses_.count()) [[unlikely]]
+        take_bias(me);
+    return true;
+}
+
+bool mutex::lock_shared(std::uintptr_t me, std::int64_t deadline_ns) {
+    return lock_neutral(me) || lock_slowly(me, deadline_ns);
+}
+
+void mutex::unlock_shared() {
+    std::uintptr_t seen = self();
+    // The load is a hint. The CAS pairs with lock.
+    if (word_.load_rlx() != seen || !word_.cas_rel(seen, 0)) [[unlikely]]
+        unlock_slowly();
+}
+
 bool mutex::try_lock_slowly() noexcept {
     std::uintptr_t seen = base::without_bias(word_.load_rlx()); // a hint: the CAS decides
     // Pairs with unlock.
