@@ -120,7 +120,7 @@ private:
     bool lock_plainly(std::uintptr_t me) noexcept {
         return base::update_plainly(word_, std::uintptr_t{0}, me);
     }
-    // The same by a locked instruction, if the mutex is biased to no thread.
+    // Takes the mutex by a locked instruction, if it is free, no task waits, and it is not biased.
     bool lock_neutral(std::uintptr_t me) noexcept;
     bool lock_shared(std::uintptr_t me, std::int64_t deadline_ns);
     void unlock_shared();
