@@ -88,7 +88,7 @@ def check(output):
     expect(
         everything,
         r"^#\d+ .*waits_for_the_gate",
-        r"^#\d+ .*mutex::lock_slowly",
+        r"^#\d+ .*mutex::lock_or_wait",
         r"^#\d+ .*stop_here|^#\d+ .*abort",
     )
     if "inner to this frame" in output:
