@@ -15,6 +15,17 @@
 
 namespace sennit::base {
 
+#ifdef SENNIT_NO_LOCK_ELISION
+
+inline void end_bias(atomic<std::uint32_t>&) noexcept {}
+inline void end_bias(atomic<std::uint64_t>&) noexcept {}
+inline void make_neutral_slowly(atomic<std::uint64_t>&) noexcept {}
+inline std::uint32_t request_bias(unsigned) noexcept {
+    return 0;
+}
+
+#else
+
 // Makes a word neutral that is biased to another thread, or waits until the calling thread, if it
 // is the owner, may update the word plainly again. The caller is registered, and tries its update
 // again. Costs 30 ns to 20 us. The 32-bit form is for spin locks, whose lowest bit says that they
@@ -30,6 +41,8 @@ void make_neutral_slowly(atomic<std::uint64_t>& word) noexcept;
 // The upper half of a word that is biased to the calling thread, shifted as in `key`; 0: the thread
 // is given no bias now. `losses` is the number of times that the word has lost its bias.
 std::uint32_t request_bias(unsigned losses) noexcept;
+
+#endif
 
 // The bits of a word that name a thread.
 #ifdef SENNIT_NO_LOCK_ELISION
