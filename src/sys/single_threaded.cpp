@@ -218,7 +218,7 @@ template void single_thread_mode::end_bias(base::atomic<std::uint64_t>&, base::t
 
 std::uint32_t single_thread_mode::request_bias(base::thread_registration& me, unsigned losses,
                                                std::int64_t now_ns) noexcept {
-    // One request in 4^losses. All of these loads are hints.
+    // One request in 4^losses.
     if ((me.requests++ & ((1u << 2 * losses) - 1)) != 0) return 0;
     if (me.id.load_rlx() == 0 || now_ns < next_bias_ns_.load_rlx()) return 0; // a hint
     const gate_guard guard(*this, me);

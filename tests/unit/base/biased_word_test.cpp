@@ -2,7 +2,6 @@
 // Tests when a lock becomes biased to a thread, and how it loses the bias. tests/sim explores the
 // protocol; the last tests here run it on real threads.
 #include "../../support/alone.hpp"
-#include "sennit/channel.hpp"
 #include "sennit/detail/sys/biased_word.hpp"
 #include "sennit/detail/sys/spin_lock.hpp"
 #include "sennit/fiber.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waiters that a canceller or the timers have claimed, and wake once they hold no lock.
 //
-// Requires that each waiter sleeps (claim_result::wake_it), so nobody else may touch it. A
+// Requires that each waiter sleeps (claim_result::wake_it), so no other thread touches it. A
 // resumable that waits is in no queue, and is linked by the links for its queue. A thread is linked
 // by the word that says that it is a thread; the thread itself reads only `signal`.
 #pragma once

@@ -30,10 +30,8 @@ class spin_lock {
 public:
     // The case of `lock` that needs no locked instruction. False: the caller must call `lock`.
     bool lock_plainly() noexcept { return update_plainly(word_, 0u, held); }
-    // The common cases of `lock`, which call no function. False: the caller must call `lock`.
-    bool lock_now() noexcept { return lock_plainly() || lock_neutral(); }
     void lock() noexcept {
-        if (!lock_now()) [[unlikely]]
+        if (!lock_plainly() && !lock_neutral()) [[unlikely]]
             (void)lock_slowly();
     }
     // Counts the lock, so that it may become biased to the calling thread.
