@@ -22,6 +22,7 @@
 #include <optional>
 #include <semaphore>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -152,28 +153,49 @@ TEST(refusals_regress, actor_moves_when_membarriers_are_refused_later) {
     EXPECT_GE(faults::stop(), 1);
 }
 
-// `spawn` of an actor that is bound to one worker, and whose slot belonged to another worker, tried
-// for ever when the system refused membarriers.
-TEST(refusals_regress, bound_actor_spawns_when_membarriers_are_refused_later) {
+// `spawn` of an actor for a worker other than the owner of the actor's slot tried for ever when the
+// system refused membarriers.
+TEST(refusals_regress, actor_for_one_worker_spawns_when_membarriers_are_refused_later) {
     sennit::runtime runtime({.workers = 2, .max_spare_workers = 0});
     sennit::actor_group group(runtime);
-    faults::refuse(request::barrier, 1, extent::all_from_there);
     for (unsigned i = 0; i < 2; ++i) {
         const auto here = runtime.run([&] {
             return sennit::fiber(sennit::fiber_attributes{.worker = i},
                                  [] { return std::this_thread::get_id(); })
                 .join<std::thread::id>();
         });
-        for (int many = 0; many < 4;
-             // A thread that is not a worker spawns the actors, so their slots alternate between
-             // the workers.
-             ++many) {
-            const sennit::spawn_options bound{.worker = i};
-            const auto one = group.spawn<traveller>(bound);
-            for (int k = 0; k < 10; ++k) EXPECT_EQ(one.ask(thread_of_now{}).get(), here);
+        // A spawn that takes a slot from a worker which uses its queue alone needs a membarrier.
+        std::atomic<bool> busy{false}, spawned{false};
+        std::thread occupies([&] {
+            runtime.run([&] {
+                const sennit::fiber_attributes there{.worker = 1 - i};
+                sennit::fiber(there, [&] {
+                    for (int many = 0; many < 1000; ++many) sennit::fiber(there, [] {}).join();
+                    busy = true;
+                    while (!spawned.load()) std::this_thread::yield();
+                }).join();
+            });
+        });
+        while (!busy.load()) std::this_thread::yield();
+        faults::refuse(request::barrier, 1, extent::all_from_there);
+        // A thread that is not a worker spawns the actors, so the slots of those that are not bound
+        // alternate between the workers.
+        const sennit::spawn_options bound{.worker = i}, begun{.initial_worker = i};
+        std::vector<sennit::actor_ref<traveller>> stay, may_move;
+        for (int many = 0; many < 4; ++many) {
+            stay.push_back(group.spawn<traveller>(bound));
+            may_move.push_back(group.spawn<traveller>(begun));
         }
+        EXPECT_GE(faults::so_far(), 1);
+        spawned = true;
+        for (int k = 0; k < 10; ++k) {
+            for (const auto& one : stay) EXPECT_EQ(one.ask(thread_of_now{}).get(), here);
+            for (const auto& one : may_move)
+                EXPECT_NE(one.ask(thread_of_now{}).get(), std::thread::id());
+        }
+        faults::stop();
+        occupies.join();
     }
-    EXPECT_GE(faults::stop(), 1);
 }
 
 // The refused call waited behind a call that had a thread and might wait for an effect of the
