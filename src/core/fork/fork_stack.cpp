@@ -32,6 +32,7 @@ bool pop_fork_slow(fork_slot* slot) noexcept {
 // Answers a steal request: the older half of the private slots becomes public. The oldest slots
 // hold the largest tasks.
 void worker::publish_on_request() noexcept {
+    if (idle_.waits_for_woken()) return;            // The request stays pending.
     sys::worker_tls& tls = *thread_.tls.load_rlx(); // The own thread wrote thread_.tls.
     context& self = this->self();
     const std::uint32_t head = self.number_of(tls.head.load_rlx()); // Owner's own word.

@@ -16,6 +16,7 @@
 #include "sys/clock.hpp"
 #include "sys/membarrier.hpp"
 #include "sys/mutant.hpp"
+#include "sys/processor.hpp"
 #include "sys/thread.hpp"
 
 #include <algorithm>
@@ -354,6 +355,7 @@ bool idle_search::park(bool lone_tasks) noexcept {
             continue;
         }
         watchdog::notice();
+        leave_processor_of_waker();
         searches_ = parker_.woken_as_searcher();
         // A searcher has the duty of the last one. Any other worker looks at once.
         const bool owed_look = owes_look_;
@@ -371,6 +373,34 @@ bool idle_search::park(bool lone_tasks) noexcept {
             me_.runtime().wake_one();
         return true;
     }
+}
+
+waker_note idle_search::leave_waker_note(const sched::parker* woken) noexcept {
+    if (tuning::simulated) return {};
+    const bool yields = woken && std::exchange(woken_from_outside_, false);
+    const std::int64_t now = sys::now_ns();
+    if (yields) {
+        woken_ = woken;
+        woken_ns_ = now;
+    }
+    return {.processor = sys::current_processor(), .yields = yields, .at_ns = now};
+}
+
+bool idle_search::waits_for_woken_slowly() noexcept {
+    if (woken_->notified_hint()) {
+        if (sys::now_ns() - woken_ns_ < tuning::woken_begin_ns) return true;
+        sys::yield_processor();
+    }
+    woken_ = nullptr;
+    return false;
+}
+
+// After a wake-up: see waker_note.hpp.
+void idle_search::leave_processor_of_waker() noexcept {
+    const waker_note& from = parker_.waker();
+    woken_from_outside_ = from.from_outside();
+    if (woken_from_outside_ || !from.competes(sys::current_processor(), sys::now_ns())) return;
+    (void)sys::leave_processor(from.processor, me_.runtime().active_worker_count());
 }
 
 // Called after S2. Returns true if the look of S4 and S5 behind a barrier may come late: there is a

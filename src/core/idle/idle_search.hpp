@@ -52,6 +52,11 @@ public:
 
     // The worker's place to sleep. Any thread may notify it under the protocol of parker.hpp.
     sched::parker& parker() noexcept { return parker_; }
+    // Own thread. The note for a worker that this one wakes; null: a worker of another runtime.
+    waker_note leave_waker_note(const sched::parker* woken) noexcept;
+    // Own thread, at a push that finds a request for work. True: the request can wait, because the
+    // woken worker has just been placed on a processor.
+    bool waits_for_woken() noexcept { return woken_ && waits_for_woken_slowly(); }
     // Any thread. The number of times that a thread woke the worker; a metric.
     std::uint64_t wakes() const noexcept { return parker_.wakes(); }
     // Any thread. Odd while the worker is parked without a deadline.
@@ -76,6 +81,8 @@ private:
     bool may_look_late() noexcept;
     void end_late_look() noexcept;
     void note_saved_look() noexcept;
+    void leave_processor_of_waker() noexcept;
+    bool waits_for_woken_slowly() noexcept;
     bool look_for_parked_workers() noexcept;
     void request_share_from_all() noexcept;
     void request_share_from_all_and_self() noexcept;
@@ -85,6 +92,12 @@ private:
     // costs more than twice the best choice.
     search_policy search_policy_;
     bool searches_ = false; // True while this worker is counted as a searcher.
+    // True if this worker was woken from outside, and has woken no other worker since.
+    bool woken_from_outside_ = false;
+    // The worker that this one woke then, until it has begun or this one has yielded to it; null:
+    // none. And the time of the wake-up.
+    const sched::parker* woken_ = nullptr;
+    std::int64_t woken_ns_ = 0;
     late_look_policy late_look_policy_;
     bool owes_look_ = false; // True while this worker is the late looker.
     std::unique_ptr<progress_tracker[]> progress_trackers_; // One for each worker.

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/idle/event_source.hpp"
+#include "core/idle/waker_note.hpp"
 #include "core/policy/tuning.hpp"
 #include "sennit/detail/base/atomic.hpp"
 #include "sennit/detail/base/cache_line.hpp"
@@ -89,9 +90,15 @@ public:
         return from ? poll_until(deadline_ns, *from, into) : sleep_until(deadline_ns);
     }
     void cancel() noexcept { word_.store_rlx(awake); } // Orders nothing: the owner's own state.
-    void notify() noexcept { notify_as(notified); }
+    void notify(const waker_note& from = {}) noexcept { notify_as(notified, from); }
     // The caller has counted the worker as a searcher.
-    void notify_as_searcher() noexcept { notify_as(notified_as_searcher); }
+    void notify_as_searcher(const waker_note& from = {}) noexcept {
+        notify_as(notified_as_searcher, from);
+    }
+    // Any thread. True if the worker was notified and has not run since: a hint.
+    bool notified_hint() const noexcept { return word_.load_rlx() >= notified; }
+    // The note of the waker that ended the last sleep. Owner only.
+    const waker_note& waker() const noexcept { return waker_; }
     // True if the waker of the last sleep has counted this worker as a searcher. Owner only.
     bool woken_as_searcher() const noexcept { return woken_as_searcher_; }
     // Any thread. The number of times that the worker was notified.
@@ -105,7 +112,8 @@ private:
         woken_as_searcher_ = seen == notified_as_searcher;
         return seen >= notified;
     }
-    void notify_as(std::uint32_t token) noexcept {
+    void notify_as(std::uint32_t token, const waker_note& from) noexcept {
+        waker_ = from; // published by the word
         // The explorer would take each access for a choice point. Orders nothing: there is one
         // writer at a time, because a waker holds the worker's bit from the idle map, and the
         // worker sets that bit again only after it has seen the store below.
@@ -121,6 +129,7 @@ private:
     std::int64_t wakes_in_ns_ = 0; // The mean latency of a wake-up; the owner's.
     std::int64_t deviation_ns_ = 0;
     bool woken_as_searcher_ = false; // The owner's.
+    waker_note waker_;               // The waker's until it has notified, then the owner's.
 };
 
 } // namespace sennit::sched

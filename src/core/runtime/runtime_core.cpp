@@ -12,6 +12,7 @@
 #include "sys/futex.hpp"
 #include "sys/membarrier.hpp"
 #include "sys/mutant.hpp"
+#include "sys/processor.hpp"
 #include "sys/stack_overflow.hpp"
 #include "sys/thread.hpp"
 #include "sys/topology.hpp"
@@ -403,6 +404,15 @@ void runtime_core::post_pinned(runnable& what) noexcept {
     if (!wake_worker(index) && affinity_is_soft && !has_sentinel()) wake_one();
     if (!affinity_is_soft && worker_at(index).spare().is_spare()) [[unlikely]]
         worker_at(index).spare().notify_inactive();
+}
+
+void runtime_core::notify(worker& chosen, bool as_searcher) noexcept {
+    worker* const waker = this_worker();
+    const waker_note note = waker ? waker->leave_waker_note(chosen) : waker_note{};
+    if (as_searcher)
+        chosen.parker().notify_as_searcher(note);
+    else
+        chosen.parker().notify(note);
 }
 
 std::uint64_t runtime_core::work_items() const noexcept {

@@ -119,13 +119,15 @@ public:
         const unsigned chosen = idle_.take_any(worker_capacity(), last);
         if (chosen == idle_map::none) return;
         searching_.fetch_add(1);
-        worker_at(chosen).parker().notify_as_searcher();
+        notify(worker_at(chosen), true);
     }
 
+    // Notifies a worker whose bit the caller has taken from the idle map.
+    static void notify(worker& chosen, bool as_searcher) noexcept;
     // Wakes the worker `index`, if it is parked. Returns true if it was.
     bool wake_worker(unsigned index) noexcept {
         if (!idle_.clear(index)) return false;
-        worker_at(index).parker().notify();
+        notify(worker_at(index), false);
         return true;
     }
 

@@ -193,6 +193,14 @@ context* worker::idle_context() noexcept {
     return found;
 }
 
+waker_note worker::leave_waker_note(worker& woken) noexcept {
+    const waker_note note =
+        idle_.leave_waker_note(&woken.runtime_ == &runtime_ ? &woken.parker() : nullptr);
+    // The next pushes look whether the woken worker has begun.
+    if (note.yields) thread_.tls.load_rlx()->steal_requested.store(1); // The own thread wrote tls.
+    return note;
+}
+
 void worker::loop() noexcept {
     // The worker is read again each time: the task may have moved this context to another worker.
     while (this_worker()->run_one()) {

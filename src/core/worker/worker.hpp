@@ -214,6 +214,8 @@ public:
     shared_queue& pinned_queue() noexcept { return pinned_queue_; }
     // Any thread. The worker's place to sleep.
     sched::parker& parker() noexcept { return idle_.parker(); }
+    // Own thread, before it wakes another worker.
+    waker_note leave_waker_note(worker& woken) noexcept;
     // Any thread, see idle_search.hpp.
     const idle_search& idling() const noexcept { return idle_; }
     thief stealing() noexcept { return thief(*this); } // Own thread.
