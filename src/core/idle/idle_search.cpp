@@ -376,14 +376,12 @@ bool idle_search::park(bool lone_tasks) noexcept {
 }
 
 waker_note idle_search::leave_waker_note(const sched::parker* woken) noexcept {
-    if (tuning::simulated) return {};
-    const bool yields = woken && std::exchange(woken_from_outside_, false);
-    const std::int64_t now = sys::now_ns();
-    if (yields) {
-        woken_ = woken;
-        woken_ns_ = now;
-    }
-    return {.processor = sys::current_processor(), .yields = yields, .at_ns = now};
+    waker_note note{.from_outside = false};
+    if (tuning::simulated || !woken || !std::exchange(woken_from_outside_, false)) return note;
+    note.processor = sys::current_processor();
+    note.at_ns = woken_ns_ = sys::now_ns();
+    woken_ = woken;
+    return note;
 }
 
 bool idle_search::waits_for_woken_slowly() noexcept {
@@ -398,9 +396,10 @@ bool idle_search::waits_for_woken_slowly() noexcept {
 // After a wake-up: see waker_note.hpp.
 void idle_search::leave_processor_of_waker() noexcept {
     const waker_note& from = parker_.waker();
-    woken_from_outside_ = from.from_outside();
-    if (woken_from_outside_ || !from.competes(sys::current_processor(), sys::now_ns())) return;
-    (void)sys::leave_processor(from.processor, me_.runtime().active_worker_count());
+    woken_from_outside_ = from.from_outside;
+    if (from.processor == waker_note::no_processor) return;
+    if (from.competes(sys::current_processor(), sys::now_ns()))
+        (void)sys::leave_processor(from.processor, me_.runtime().active_worker_count());
 }
 
 // Called after S2. Returns true if the look of S4 and S5 behind a barrier may come late: there is a

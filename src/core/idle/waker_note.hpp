@@ -10,9 +10,8 @@
 //
 // Rule. A worker that was woken from outside, and wakes another worker, looks a little later
 // whether that worker has begun. If not, it yields its processor once. The woken worker then finds
-// itself where its waker was, and moves to another processor of its affinity mask. A worker that
-// another worker woke does so if it has waited for `late_wake_ns`. Nothing but the place where
-// threads run depends on the note.
+// itself where its waker was, and moves to another processor of its affinity mask. Nothing but the
+// place where threads run depends on the note.
 //
 // Written by the waker before it notifies, read by the worker that was notified (parker.hpp).
 #pragma once
@@ -26,15 +25,15 @@ namespace sennit::sched {
 struct waker_note {
     static constexpr int no_processor = -1;
 
-    int processor = no_processor; // none: the waker is no worker, or the system does not tell
-    bool yields = false;          // the waker yields its processor if the worker begins late
-    std::int64_t at_ns = 0;       // the time of the wake-up
+    bool from_outside = true; // the waker is no worker
+    // The waker's, if the waker yields it where the woken worker begins late.
+    int processor = no_processor;
+    std::int64_t at_ns = 0; // the time of the wake-up, then
 
-    bool from_outside() const noexcept { return processor == no_processor; }
     // Returns true if the worker that runs on `here` now competes with its waker.
     bool competes(int here, std::int64_t now_ns) const noexcept {
-        return !from_outside() && here == processor &&
-               now_ns - at_ns >= (yields ? tuning::woken_begin_ns : tuning::late_wake_ns);
+        return processor != no_processor && here == processor &&
+               now_ns - at_ns >= tuning::woken_begin_ns;
     }
 };
 

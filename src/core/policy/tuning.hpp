@@ -75,9 +75,6 @@ inline constexpr std::int64_t share_ns = 3'000;
 // nothing to run since the last request. A wake-up takes 5 us, and up to 70 us where a host has to
 // bring a halted virtual processor back. Chosen by the row `io-echo-16` with two workers.
 inline constexpr std::int64_t share_by_waking_ns = 50'000;
-// A worker that waits for its waker's processor for so long takes another processor. Moving costs
-// 10 to 30 us.
-inline constexpr std::int64_t late_wake_ns = 500'000;
 // A worker that was woken from outside looks after this time whether the worker that it woke has
 // begun: two to three wake-ups of a halted virtual processor.
 inline constexpr std::int64_t woken_begin_ns = 100'000;

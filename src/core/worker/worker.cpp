@@ -197,7 +197,8 @@ waker_note worker::leave_waker_note(worker& woken) noexcept {
     const waker_note note =
         idle_.leave_waker_note(&woken.runtime_ == &runtime_ ? &woken.parker() : nullptr);
     // The next pushes look whether the woken worker has begun.
-    if (note.yields) thread_.tls.load_rlx()->steal_requested.store(1); // The own thread wrote tls.
+    if (note.processor != waker_note::no_processor)
+        thread_.tls.load_rlx()->steal_requested.store(1); // The own thread wrote tls.
     return note;
 }
 
