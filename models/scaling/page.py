@@ -56,6 +56,14 @@ The counts of the same sweep, for each loop, fork or round. They are no criterio
 The barriers of loops are more than predicted; their cause has not been measured.
 """
 
+EARLIER = """\
+## Earlier states of the library
+
+Loops as in the decision records that measured the earlier policies (the middle of each range). The
+times are microseconds. The records are older than the costs of the two processors. These rows are
+no criterion. They test whether the model tells the policies apart.
+"""
+
 PREDICTIONS = """\
 ## More than 16 processors
 
@@ -206,6 +214,32 @@ def sixteen_section(rows):
     )
 
 
+def earlier_section(rows):
+    head = ["record", "processors", "policy", "W", "loop, gap in us"]
+    for title in ("time", "barriers", "wakes"):
+        head += [f"{title}, measured", "predicted"]
+    lines = []
+    for row in rows:
+        seen = row.measured
+        cells = [
+            RECORDS[seen["record"]],
+            {"two": "2", "sixteen": "16"}[seen["machine"]],
+            f"`{row.name}`",
+            str(row.workers),
+            f"{seen['loop_us']:,}, {seen['gap_us']:,}",
+        ]
+        for key in ("us", "barriers", "wakes"):
+            cells += [figure(seen[key]) if key in seen else "–", figure(row.predicted[key])]
+        lines.append(cells)
+    return EARLIER + "\n" + table(head, lines)
+
+
+RECORDS = {
+    "0048": "[0048](decisions/0048-the-last-searcher-pays.md)",
+    "0082": "[0082](decisions/0082-one-barrier-for-several-owners.md)",
+}
+
+
 def predictions_section(rows):
     costs = machine.load("sixteen", processors=1024)
     parts = [
@@ -246,6 +280,7 @@ def text():
         two = pool.submit(compare.two_processors)
         more = pool.submit(compare.predictions)
         sixteen = pool.submit(compare.sixteen_processors)
+        earlier = pool.submit(compare.earlier_states)
     sections = [
         INTRO,
         costs_section(),
@@ -253,6 +288,7 @@ def text():
         listed + "\n",
         two_section(two.result()),
         sixteen_section(sixteen.result()),
+        earlier_section(earlier.result()),
         predictions_section(more.result()),
         LEFT_OUT,
     ]

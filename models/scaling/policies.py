@@ -11,6 +11,7 @@ class Policy:
     each_sleeper_pays: bool  # a barrier for each worker that parks, not for the last searcher only
     leaves_to_searcher: bool  # a post wakes no worker while one searches
     wakes_as_tree: bool  # a theft that leaves forks behind wakes a worker in any case
+    searches_learn: bool  # shorter searches after long gaps; no barrier if all others are parked
     forces_in_batches: bool  # one barrier for up to 16 owners, not one for each
     forces_all: bool  # a searcher forces all owners, not only until one has published
     eager: bool  # a forced owner publishes at each push for a while
@@ -24,6 +25,7 @@ EACH = Policy(
     each_sleeper_pays=True,
     leaves_to_searcher=False,
     wakes_as_tree=False,
+    searches_learn=False,
     forces_in_batches=False,
     forces_all=True,
     eager=False,
@@ -37,6 +39,7 @@ LAST = Policy(
     each_sleeper_pays=False,
     leaves_to_searcher=True,
     wakes_as_tree=False,
+    searches_learn=False,
     forces_in_batches=False,
     forces_all=False,
     eager=False,
@@ -45,11 +48,12 @@ LAST = Policy(
 )
 TREE = Policy(
     "tree",
-    "`last`, and workers wake each other as a tree where forks are left (record 0048, its last "
-    "change)",
+    "`last`, but workers wake each other as a tree where forks are left, and search for a shorter "
+    "time after long gaps (the state before record 0082)",
     each_sleeper_pays=False,
     leaves_to_searcher=True,
     wakes_as_tree=True,
+    searches_learn=True,
     forces_in_batches=False,
     forces_all=False,
     eager=False,
@@ -62,6 +66,7 @@ NOW = Policy(
     each_sleeper_pays=False,
     leaves_to_searcher=True,
     wakes_as_tree=True,
+    searches_learn=True,
     forces_in_batches=True,
     forces_all=False,
     eager=True,

@@ -140,7 +140,7 @@ class Worker:
         self.searches = False
         self.owes_look = False
         self.look_at = NEVER
-        self.search_policy = SearchPolicy(policy.late)
+        self.search_policy = SearchPolicy(policy.searches_learn)
         self.late_look_policy = LateLookPolicy()
         self.offers_at = -1  # place in Runtime.offers
 

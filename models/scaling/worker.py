@@ -212,7 +212,8 @@ def park(rt, me):
         if looks:
             rt.request_all()
             me.requested = True
-            barrier = not late and not (rt.policy.late and rt.all_parked_but(me))
+            alone = rt.policy.searches_learn and rt.all_parked_but(me)
+            barrier = not late and not alone
             yield from force_publication_of_all(rt, me, barrier)
             yield (COMPUTE, rt.scan_us())
             if rt.work_in_sight():
