@@ -43,6 +43,9 @@ COSTS = {  # program -> the meaning of its rows
     "set a request for work. Two layouts: all words in one cache line, and the words that other "
     "threads use in a line of their own.",
     "spin_locks": "A lock and unlock of one lock under contention, by kind of lock.",
+    "processor_sharing": "Threads that share processors: a pause of a spinning thread; how long "
+    "one of two threads on a processor runs before the other one runs; and the time until a woken "
+    "thread runs beside threads that compute.",
 }
 
 

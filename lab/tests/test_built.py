@@ -144,6 +144,7 @@ SWEEP = {  # program of lab/sweep/programs -> arguments of a short run
     "waiting_fibers": ("2 timers 4 2", "2 forks 2 10 100"),
     "membarrier_cost": ("1",),
     "futex_wake": ("1",),
+    "processor_sharing": ("0.01",),
     "polled_line": ("1",),
     "spin_locks": ("1",),
 }
