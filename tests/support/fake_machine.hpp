@@ -43,6 +43,12 @@ protected:
     }
     void nodes(const std::string& list) { file("system/node/online", list + "\n"); }
 
+    // The cache of level 3 alone: much fewer files.
+    void large_cache(unsigned number, const std::string& list) {
+        file(cpu(number) + "cache/index0/level", "3\n");
+        file(cpu(number) + "cache/index0/shared_cpu_list", list + "\n");
+    }
+
     // `groups` caches of level 3 with `in_group` processors each, on as many nodes.
     void equal_groups(unsigned groups, unsigned in_group) {
         for (unsigned group = 0; group < groups; ++group) {
@@ -50,7 +56,10 @@ protected:
             const std::string list =
                 std::to_string(first) + "-" + std::to_string(first + in_group - 1);
             for (unsigned i = first; i < first + in_group; ++i) {
-                caches(i, std::to_string(i), list);
+                if (groups * in_group <= 16)
+                    caches(i, std::to_string(i), list);
+                else
+                    large_cache(i, list);
                 siblings(i, std::to_string(i));
             }
             node(group, list);

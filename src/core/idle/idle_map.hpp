@@ -18,6 +18,20 @@ namespace sennit::sched {
 
 inline constexpr unsigned worker_limit = 1024;
 
+// A set of workers, constant while workers run.
+class worker_set {
+public:
+    void add(unsigned worker) noexcept { words_[worker / 64] |= std::uint64_t{1} << (worker % 64); }
+    bool contains(unsigned worker) const noexcept {
+        return (words_[worker / 64] >> (worker % 64) & 1) != 0;
+    }
+    // The workers from 64 * index on, one bit each.
+    std::uint64_t word(unsigned index) const noexcept { return words_[index]; }
+
+private:
+    std::array<std::uint64_t, worker_limit / 64> words_{};
+};
+
 class alignas(base::destructive_distance) idle_map {
 public:
     static constexpr unsigned none = ~0u;

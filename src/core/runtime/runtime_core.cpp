@@ -106,6 +106,11 @@ runtime_options completed(runtime_options given) {
             reject("[SNT-006] SENNIT_PIN must be 0 or 1, not '" + *text + "'");
         given.pin = given.pin || *text == "1";
     }
+    if (const auto text = sys::environment("SENNIT_TOPOLOGY")) {
+        if (*text != "0" && *text != "1")
+            reject("[SNT-045] SENNIT_TOPOLOGY must be 0 or 1, not '" + *text + "'");
+        given.use_topology = *text == "1";
+    }
     if (const auto text = sys::environment("SENNIT_CONSOLIDATE")) {
         if (*text != "0" && *text != "1")
             reject("[SNT-029] SENNIT_CONSOLIDATE must be 0 or 1, not '" + *text + "'");
@@ -216,16 +221,13 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
 
 runtime_core::runtime_core(const runtime_options& given)
     : options_(completed(given)), fork_generation_(sys::fork_generation()),
+      domains_(domains_for(options_, options_.workers + spare_count_of(options_))),
       contexts_(*this, options_.stack_size), injector_(order_for(options_)),
       consolidation_(options_.consolidate && options_.policy == scheduling::stealing) {
     sys::install_atfork_handlers();
     sys::barrier_available(); // Registers the process before there are many threads: cheaper.
     sys::install_stack_overflow_handler(&describe_overflow);
     sys::set_caller_describer(&describe_caller);
-    if (!options_.processors.empty())
-        cpus_ = options_.processors;
-    else if (options_.pin)
-        cpus_ = sys::affinity_cpus();
 
     workers_.resize(options_.workers + spare_count_of(options_));
     first_contexts_.resize(workers_.size());
@@ -312,8 +314,7 @@ void runtime_core::wait_for_all_workers() noexcept {
 }
 
 void runtime_core::place_worker(unsigned index) noexcept {
-    if (cpus_.empty()) return;
-    if (sys::pin_this_thread(cpus_[index % cpus_.size()])) unpinned_.fetch_add(1);
+    if (domains_.binds() && sys::pin_this_thread(domains_.cpu_of(index))) unpinned_.fetch_add(1);
 }
 
 bool runtime_core::lost_in_fork() const noexcept {

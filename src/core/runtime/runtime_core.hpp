@@ -14,6 +14,7 @@
 #include "core/idle/timers.hpp"
 #include "core/memory/context_pool.hpp"
 #include "core/queues/shared_queue.hpp"
+#include "core/runtime/worker_domains.hpp"
 #include "core/worker/consolidation.hpp"
 #include "core/worker/model_hooks.hpp"
 #include "core/worker/worker.hpp"
@@ -57,6 +58,7 @@ public:
     context_pool& contexts() noexcept { return contexts_; }
     shared_queue& injector() noexcept { return injector_; }
     idle_map& idle() noexcept { return idle_; }
+    const worker_domains& domains() const noexcept { return domains_; }
     sched::timers& timers() noexcept { return timers_; }
     model_state& model() noexcept { return *model_; } // The state of the models.
     // Any thread. The source of events from outside; null while no object is registered with it.
@@ -220,7 +222,7 @@ private:
 
     const runtime_options options_;
     const unsigned fork_generation_;
-    std::vector<unsigned> cpus_;
+    const worker_domains domains_;
     context_pool contexts_;
     const std::unique_ptr<model_state> model_{hooks::make_runtime_state(*this)};
     std::vector<std::unique_ptr<worker>> workers_; // Null: a spare worker that was never needed.

@@ -56,7 +56,7 @@ TEST_F(machine, two_caches_of_32_processors_are_found) {
 TEST_F(machine, four_nodes_with_several_caches_each_are_found) {
     for (unsigned i = 0; i < 64; ++i) {
         const unsigned first = i / 4 * 4;
-        caches(i, std::to_string(i), std::to_string(first) + "-" + std::to_string(first + 3));
+        large_cache(i, std::to_string(first) + "-" + std::to_string(first + 3));
     }
     for (unsigned i = 0; i < 4; ++i)
         node(i, std::to_string(16 * i) + "-" + std::to_string(16 * i + 15));

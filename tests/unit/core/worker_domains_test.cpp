@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the processors and domains of workers, with made-up machines: the order of processors, the
+// order in which a thief looks at its victims, and which parked worker is woken.
+#include "core/runtime/worker_domains.hpp"
+
+#include "../../support/fake_machine.hpp"
+#include "core/runtime/runtime_core.hpp"
+#include "sennit/fiber.hpp"
+#include "sennit/fork_join.hpp"
+#include "sennit/runtime.hpp"
+#include "sennit/this_fiber.hpp"
+#include "sys/topology.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using sennit::sched::sites_of;
+using sennit::sched::worker_domains;
+using sennit::sched::worker_site;
+
+std::vector<unsigned> cpus_up_to(unsigned count) {
+    std::vector<unsigned> all(count);
+    std::iota(all.begin(), all.end(), 0u);
+    return all;
+}
+
+// The machine of a test is made up until the end of the test.
+class domains : public fake_machine {
+protected:
+    void SetUp() override {
+        fake_machine::SetUp();
+        sennit::sched::describe_machine_from(root.string());
+    }
+    void TearDown() override {
+        sennit::sched::describe_machine_from("");
+        fake_machine::TearDown();
+    }
+    void changed() { sennit::sched::describe_machine_from(root.string()); }
+
+    // The processors in the order in which workers are bound to them.
+    std::vector<unsigned> order(const std::vector<unsigned>& cpus) {
+        auto all = sennit::sys::describe_processors(cpus, root.string());
+        sennit::sched::sort_for_workers(all);
+        std::vector<unsigned> numbers;
+        for (const auto& one : all) numbers.push_back(one.cpu);
+        return numbers;
+    }
+    std::vector<worker_site> sites(const std::vector<unsigned>& cpus) {
+        return sites_of(sennit::sys::describe_processors(cpus, root.string()));
+    }
+    // The number of different domains of the processors.
+    std::size_t count(const std::vector<unsigned>& cpus) {
+        std::vector<unsigned> found;
+        for (const worker_site& one : sites(cpus)) found.push_back(one.domain);
+        std::sort(found.begin(), found.end());
+        return static_cast<std::size_t>(std::unique(found.begin(), found.end()) - found.begin());
+    }
+};
+
+// ---- the order of processors
+
+TEST_F(domains, order_without_files_is_ascending) {
+    EXPECT_EQ(order({3, 5, 9}), (std::vector<unsigned>{3, 5, 9}));
+}
+
+TEST_F(domains, physical_cores_come_before_their_siblings) {
+    for (unsigned i = 0; i < 8; ++i)
+        siblings(i, std::to_string(i / 2 * 2) + "-" + std::to_string(i / 2 * 2 + 1));
+    EXPECT_EQ(order(cpus_up_to(8)), (std::vector<unsigned>{0, 2, 4, 6, 1, 3, 5, 7}));
+    EXPECT_EQ(order({1, 4, 5, 7}), (std::vector<unsigned>{1, 4, 7, 5}))
+        << "a sibling outside of the affinity mask does not count";
+}
+
+TEST_F(domains, fast_cores_come_before_slow_ones_and_these_before_siblings) {
+    for (unsigned i = 0; i < 4; ++i)
+        siblings(i, std::to_string(i / 2 * 2) + "-" + std::to_string(i / 2 * 2 + 1));
+    for (unsigned i = 4; i < 8; ++i) siblings(i, std::to_string(i));
+    file("cpu_core/cpus", "0-3\n");
+    file("cpu_atom/cpus", "4-7\n");
+    EXPECT_EQ(order(cpus_up_to(8)), (std::vector<unsigned>{0, 2, 4, 5, 6, 7, 1, 3}));
+}
+
+TEST_F(domains, three_kinds_of_cores_are_ordered_by_capacity) {
+    for (unsigned i = 0; i < 6; ++i)
+        file(cpu(i) + "cpu_capacity", i < 2 ? "300\n" : i < 4 ? "1024\n" : "800\n");
+    EXPECT_EQ(order(cpus_up_to(6)), (std::vector<unsigned>{2, 3, 4, 5, 0, 1}));
+}
+
+TEST_F(domains, small_differences_of_frequency_do_not_separate_neighbours) {
+    for (unsigned i = 0; i < 4; ++i) {
+        caches(i, std::to_string(i), i < 2 ? "0-1" : "2-3");
+        file(cpu(i) + "cpufreq/cpuinfo_max_freq", i % 2 == 0 ? "5000000\n" : "5300000\n");
+    }
+    EXPECT_EQ(order(cpus_up_to(4)), (std::vector<unsigned>{0, 1, 2, 3}));
+}
+
+TEST_F(domains, workers_fill_one_cache_after_the_other) {
+    for (unsigned i = 0; i < 8; ++i)
+        caches(i, std::to_string(i), i % 2 == 0 ? "0,2,4,6" : "1,3,5,7");
+    EXPECT_EQ(order(cpus_up_to(8)), (std::vector<unsigned>{0, 2, 4, 6, 1, 3, 5, 7}));
+}
+
+TEST_F(domains, workers_fill_one_node_after_the_other) {
+    for (unsigned i = 0; i < 8; ++i)
+        caches(i, std::to_string(i), std::to_string(i % 4) + "," + std::to_string(i % 4 + 4));
+    nodes("0-1");
+    node(0, "0,2,4,6");
+    node(1, "1,3,5,7");
+    EXPECT_EQ(order(cpus_up_to(8)), (std::vector<unsigned>{0, 4, 2, 6, 1, 5, 3, 7}));
+}
+
+// ---- domains
+
+TEST_F(domains, machine_without_files_has_one_domain) {
+    EXPECT_EQ(count(cpus_up_to(8)), 1u);
+    EXPECT_TRUE(sites({}).empty());
+}
+
+TEST_F(domains, each_shared_cache_is_a_domain) {
+    equal_groups(1, 64);
+    EXPECT_EQ(count(cpus_up_to(64)), 1u);
+    equal_groups(2, 32);
+    EXPECT_EQ(count(cpus_up_to(64)), 2u);
+    const auto found = sites(cpus_up_to(64));
+    EXPECT_EQ(found[31], (worker_site{.cpu = 31, .domain = 0, .node = 0}));
+    EXPECT_EQ(found[32], (worker_site{.cpu = 32, .domain = 1, .node = 1}));
+    EXPECT_EQ(count({1, 2, 3}), 1u) << "three processors of 64";
+    EXPECT_EQ(count({1, 40, 41}), 2u);
+}
+
+TEST_F(domains, caches_of_four_nodes_are_domains) {
+    for (unsigned i = 0; i < 64; ++i)
+        large_cache(i, std::to_string(i / 8 * 8) + "-" + std::to_string(i / 8 * 8 + 7));
+    nodes("0-3");
+    for (unsigned i = 0; i < 4; ++i)
+        node(i, std::to_string(16 * i) + "-" + std::to_string(16 * i + 15));
+    EXPECT_EQ(count(cpus_up_to(64)), 8u);
+    EXPECT_EQ(sites(cpus_up_to(64))[63], (worker_site{.cpu = 63, .domain = 7, .node = 3}));
+}
+
+TEST_F(domains, nodes_are_domains_where_caches_are_not_known) {
+    equal_groups(4, 4);
+    for (unsigned i = 0; i < 16; ++i)
+        std::filesystem::remove_all(root / "sys/devices" / (cpu(i) + "cache"));
+    EXPECT_EQ(count(cpus_up_to(16)), 4u);
+}
+
+TEST_F(domains, cache_that_is_unknown_of_one_processor_counts_for_none) {
+    equal_groups(4, 4);
+    std::filesystem::remove_all(root / "sys/devices" / (cpu(5) + "cache"));
+    EXPECT_EQ(count(cpus_up_to(16)), 4u) << "the list of its neighbours names it";
+    nodes("");
+    for (unsigned i = 4; i < 8; ++i) file(cpu(i) + "cache/index3/shared_cpu_list", "garbage");
+    EXPECT_EQ(count(cpus_up_to(16)), 1u);
+}
+
+TEST_F(domains, virtual_machine_with_a_cache_for_each_processor_has_one_domain) {
+    for (unsigned i = 0; i < 4; ++i) caches(i, std::to_string(i), std::to_string(i));
+    EXPECT_EQ(count(cpus_up_to(4)), 1u);
+    nodes("0-1");
+    node(0, "0-1");
+    node(1, "2-3");
+    EXPECT_EQ(count(cpus_up_to(4)), 2u) << "its nodes are known";
+}
+
+TEST_F(domains, holes_in_the_list_of_processors_separate_no_domain) {
+    for (const unsigned i : {0u, 2u, 8u, 10u}) caches(i, std::to_string(i), i < 8 ? "0,2" : "8,10");
+    const auto found = sites({0, 2, 8, 10});
+    EXPECT_EQ(found[1].domain, 0u);
+    EXPECT_EQ(found[2].domain, 1u);
+    EXPECT_EQ(found[3].domain, 1u);
+}
+
+TEST_F(domains, workers_beyond_the_processors_begin_again) {
+    equal_groups(2, 2);
+    const worker_domains found(sites(cpus_up_to(4)), 7);
+    EXPECT_TRUE(found.several());
+    EXPECT_EQ(found.nodes(), 2u);
+    EXPECT_EQ(found.cpu_of(6), 2u);
+    EXPECT_TRUE(found.near(0, 5));
+    EXPECT_FALSE(found.near(1, 6));
+    for (unsigned i = 0; i < 7; ++i) EXPECT_EQ(found.near_to(4).contains(i), i % 4 < 2) << i;
+}
+
+TEST_F(domains, few_workers_of_many_processors_have_one_domain) {
+    equal_groups(2, 32);
+    const worker_domains few(sites(cpus_up_to(64)), 32);
+    EXPECT_FALSE(few.several());
+    EXPECT_EQ(few.nodes(), 1u);
+    EXPECT_TRUE(worker_domains(sites(cpus_up_to(64)), 33).several());
+}
+
+// ---- the processors of a runtime
+
+TEST_F(domains, unbound_runtime_reads_nothing_and_has_one_domain) {
+    equal_groups(2, 1);
+    const worker_domains found = sennit::sched::domains_for({.max_workers = 4}, 4);
+    EXPECT_FALSE(found.binds());
+    EXPECT_FALSE(found.several());
+}
+
+TEST_F(domains, given_processors_keep_their_order) {
+    equal_groups(2, 2);
+    const std::vector<unsigned> given{3, 0, 2, 1};
+    const auto found = sennit::sched::domains_for({.processors = given, .max_workers = 4}, 4);
+    for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(found.cpu_of(i), given[i]);
+    EXPECT_TRUE(found.near(0, 2));
+    EXPECT_FALSE(found.near(0, 1));
+}
+
+TEST_F(domains, switch_turns_domains_off) {
+    equal_groups(2, 2);
+    const auto found = sennit::sched::domains_for(
+        {.processors = {0, 1, 2, 3}, .use_topology = false, .max_workers = 4}, 4);
+    EXPECT_TRUE(found.binds());
+    EXPECT_FALSE(found.several());
+}
+
+TEST_F(domains, bound_workers_begin_with_the_fastest_usable_processor) {
+    const std::vector<unsigned> usable = sennit::sys::affinity_cpus();
+    ASSERT_FALSE(usable.empty());
+    for (const unsigned one : usable)
+        file(cpu(one) + "cpu_capacity", one == usable.back() ? "1024\n" : "512\n");
+    const auto first = [](const sennit::runtime_options& options) {
+        return sennit::sched::domains_for(options, 8).cpu_of(0);
+    };
+    EXPECT_EQ(first({.pin = true, .max_workers = 2}), usable.back());
+    EXPECT_EQ(first({.pin = true, .use_topology = false, .max_workers = 2}), usable.front());
+    EXPECT_EQ(first({.pin = true, .max_workers = 1}), usable.front())
+        << "a runtime with one worker reads nothing";
+}
+
+TEST_F(domains, machine_is_read_once) {
+    equal_groups(2, 2);
+    const auto several = [] {
+        return sennit::sched::domains_for({.processors = {0, 1, 2, 3}, .max_workers = 4}, 4)
+            .several();
+    };
+    EXPECT_TRUE(several());
+    std::filesystem::remove_all(root);
+    EXPECT_TRUE(several());
+    changed();
+    EXPECT_FALSE(several());
+}
+
+TEST(topology_variable, wrong_text_in_variable_is_refused) {
+    ASSERT_EQ(::setenv("SENNIT_TOPOLOGY", "maybe", 1), 0);
+    EXPECT_THROW(sennit::runtime({.workers = 1}), std::invalid_argument);
+    ASSERT_EQ(::setenv("SENNIT_TOPOLOGY", "0", 1), 0);
+    EXPECT_NO_THROW(sennit::runtime({.workers = 1}));
+    ASSERT_EQ(::unsetenv("SENNIT_TOPOLOGY"), 0);
+}
+
+} // namespace
