@@ -116,6 +116,8 @@ struct runtime_metrics {
     std::uint64_t reclaimed = 0; // published forks that their owner took back
     std::uint64_t forced = 0;    // publications forced on a worker in a long leaf
     std::uint64_t steals = 0;    // forks that another worker ran
+    // Of `steals`, those from a worker that was not near (runtime_options::use_topology).
+    std::uint64_t far_steals = 0;
     // Runnables stolen from the queue of a worker that did not run them.
     std::uint64_t tasks_stolen = 0;
     // Runnables that another thread made ready for a worker of this runtime, or that a worker

@@ -73,6 +73,18 @@ public:
         return none;
     }
 
+    // Takes the bit of one of the first `workers` workers that is in `wanted` and is not `but`.
+    // Returns `none` if no such worker is parked.
+    unsigned take_any_of(const worker_set& wanted, unsigned workers, unsigned but) noexcept {
+        for (unsigned i = 0; i * 64 < workers; ++i)
+            for (std::uint64_t seen = without(but, i) & wanted.word(i); seen != 0;
+                 seen = without(but, i) & wanted.word(i)) {
+                const unsigned worker = i * 64 + static_cast<unsigned>(std::countr_zero(seen));
+                if (clear(worker)) return worker;
+            }
+        return none;
+    }
+
 private:
     std::uint64_t without(unsigned worker, unsigned word) const noexcept {
         return words_[word].load() & ~(word == worker / 64 ? bit(worker) : 0);

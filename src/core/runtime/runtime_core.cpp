@@ -297,6 +297,16 @@ bool runtime_core::all_parked_but(unsigned index) const noexcept {
     return true;
 }
 
+unsigned runtime_core::take_near_parked(unsigned last) noexcept {
+    worker* me = this_worker();
+    if (me && &me->runtime() == this) {
+        const worker_set& near = domains_.near_to(me->index());
+        const unsigned chosen = idle_.take_any_of(near, worker_capacity(), last);
+        if (chosen != idle_map::none) return chosen;
+    }
+    return idle_.take_any(worker_capacity(), last);
+}
+
 bool runtime_core::begin_search() noexcept {
     const std::uint32_t searching = searching_.fetch_add(1) + 1;
     if (searching * 2 <= active_worker_count() || searching == 1) return true;
@@ -427,6 +437,7 @@ runtime_metrics runtime_core::metrics() const {
         sum.reclaimed += from.reclaimed.read();
         sum.forced += from.forced.read();
         sum.steals += from.steals.read();
+        sum.far_steals += from.far_steals.read();
         sum.tasks_stolen += from.tasks_stolen.read();
         sum.tasks_injected += from.tasks_injected.read();
         sum.steal_requests += from.steal_requests.read();

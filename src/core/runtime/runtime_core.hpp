@@ -118,7 +118,8 @@ public:
         // The worker that waits for events is chosen last: another one would have to replace it.
         const event_source* const source = events();
         const unsigned last = source ? source->poller() : idle_map::none;
-        const unsigned chosen = idle_.take_any(worker_capacity(), last);
+        const unsigned chosen =
+            domains_.several() ? take_near_parked(last) : idle_.take_any(worker_capacity(), last);
         if (chosen == idle_map::none) return;
         searching_.fetch_add(1);
         worker_at(chosen).parker().notify_as_searcher();
@@ -210,6 +211,8 @@ public:
 private:
     friend class snapshot;
     friend class watchdog;
+    // As idle_map::take_any. Takes the bit of a worker near the calling worker, if one is parked.
+    [[gnu::cold]] unsigned take_near_parked(unsigned last) noexcept;
     void post_inside(runnable& what) noexcept;
     void post_pinned(runnable& what) noexcept;
     [[gnu::cold]] static void unregister_stealable_slow(context& one) noexcept;

@@ -61,6 +61,27 @@ public:
         return members_[site_of(worker).domain];
     }
 
+    // Calls `look` with the index of each of the first `workers` workers but `me`, until a call
+    // returns true, and returns the result of the last call. Usually begins with the near workers;
+    // in one of `far_first_one_in` cases with the far ones. In both sets it begins at a random one.
+    template <class Random, class Look>
+    bool visit(unsigned me, unsigned workers, Random& random, std::uint32_t far_first_one_in,
+               Look look) const {
+        const bool far_first = random.below(far_first_one_in) == 0;
+        return visit_from(me, workers, random.below(workers), far_first, look);
+    }
+    // `start` is below `workers`.
+    template <class Look>
+    bool visit_from(unsigned me, unsigned workers, unsigned start, bool far_first,
+                    Look look) const {
+        for (const bool want_near : {!far_first, far_first})
+            for (unsigned i = 0, at = start; i < workers; ++i) {
+                if (at != me && near(me, at) == want_near && look(at)) return true;
+                if (++at == workers) at = 0;
+            }
+        return false;
+    }
+
 private:
     const worker_site& site_of(unsigned worker) const noexcept {
         return sites_[worker % sites_.size()];

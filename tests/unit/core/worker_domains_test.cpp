@@ -4,7 +4,9 @@
 #include "core/runtime/worker_domains.hpp"
 
 #include "../../support/fake_machine.hpp"
+#include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
+#include "sennit/detail/base/random.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/fork_join.hpp"
 #include "sennit/runtime.hpp"
@@ -261,6 +263,182 @@ TEST(topology_variable, wrong_text_in_variable_is_refused) {
     ASSERT_EQ(::setenv("SENNIT_TOPOLOGY", "0", 1), 0);
     EXPECT_NO_THROW(sennit::runtime({.workers = 1}));
     ASSERT_EQ(::unsetenv("SENNIT_TOPOLOGY"), 0);
+}
+
+// ---- the order of victims
+
+TEST_F(domains, thief_looks_at_each_other_worker_once) {
+    equal_groups(4, 4);
+    const worker_domains found(sites(cpus_up_to(16)), 16);
+    for (unsigned workers : {9u, 16u})
+        for (unsigned me = 0; me < workers; ++me)
+            for (unsigned start = 0; start < workers; ++start)
+                for (const bool far_first : {false, true}) {
+                    std::vector<unsigned> seen;
+                    EXPECT_FALSE(
+                        found.visit_from(me, workers, start, far_first, [&](unsigned victim) {
+                            seen.push_back(victim);
+                            return false;
+                        }));
+                    const auto is_near = [&](unsigned other) { return found.near(me, other); };
+                    EXPECT_TRUE(far_first ? std::is_partitioned(seen.rbegin(), seen.rend(), is_near)
+                                          : std::is_partitioned(seen.begin(), seen.end(), is_near));
+                    std::sort(seen.begin(), seen.end());
+                    std::vector<unsigned> others = cpus_up_to(workers);
+                    others.erase(others.begin() + me);
+                    EXPECT_EQ(seen, others);
+                }
+}
+
+TEST_F(domains, each_victim_comes_first_in_turn) {
+    equal_groups(2, 4);
+    const worker_domains found(sites(cpus_up_to(8)), 8);
+    std::vector<unsigned> first(8);
+    for (unsigned start = 0; start < 8; ++start)
+        for (const bool far_first : {false, true})
+            found.visit_from(1, 8, start, far_first,
+                             [&](unsigned victim) { return ++first[victim]; });
+    for (unsigned victim = 0; victim < 8; ++victim)
+        EXPECT_EQ(first[victim] != 0, victim != 1) << victim;
+}
+
+// The standard deviation of the number of near victims is 94. The seed is fixed.
+TEST_F(domains, near_victim_comes_first_seven_times_of_eight) {
+    equal_groups(4, 4);
+    const worker_domains found(sites(cpus_up_to(16)), 16);
+    sennit::base::random random(1);
+    constexpr int rounds = 80'000;
+    std::vector<int> first(16);
+    for (int i = 0; i < rounds; ++i)
+        found.visit(5, 16, random, sennit::sched::tuning::far_first_one_in,
+                    [&](unsigned victim) { return ++first[victim]; });
+    const int near = first[4] + first[6] + first[7];
+    EXPECT_NEAR(near, rounds * 7 / 8, rounds / 100);
+    for (unsigned victim = 0; victim < 16; ++victim)
+        EXPECT_EQ(first[victim] > rounds / 200, victim != 5) << victim;
+}
+
+// A runtime of four workers in two domains, on the processors that there are. The second domain's
+// processor need not exist: a worker that cannot be bound is as far.
+class domains_of_runtime : public domains {
+protected:
+    static constexpr unsigned workers = 4;
+    static constexpr unsigned there = 0, elsewhere = 1;
+    void SetUp() override {
+        domains::SetUp();
+        equal_groups(2, 1);
+        changed();
+    }
+    // A second list entry makes each processor a domain of two workers.
+    const sennit::runtime_options options{.workers = workers,
+                                          .processors = {there, there, elsewhere, elsewhere},
+                                          .max_spare_workers = 0};
+};
+
+// Forks until a thief has run a fork, `rounds` times.
+void fork_and_wait(int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+        std::atomic<bool> begun{false};
+        sennit::fork_join(
+            [&] {
+                while (!begun) std::this_thread::yield();
+            },
+            [&] { begun = true; });
+    }
+}
+
+TEST_F(domains_of_runtime, steals_are_counted_by_distance) {
+    sennit::runtime runtime(options);
+    const auto near_and_far = [&] {
+        const sennit::runtime_metrics seen = runtime.metrics();
+        EXPECT_LE(seen.far_steals, seen.steals);
+        return seen.far_steals != 0 && seen.steals > seen.far_steals;
+    };
+    while (!near_and_far()) runtime.run([] { fork_and_wait(10); });
+}
+
+TEST_F(domains_of_runtime, runtime_with_one_domain_has_no_far_steals) {
+    sennit::runtime_options one = options;
+    one.use_topology = false;
+    sennit::runtime runtime(one);
+    while (runtime.metrics().steals < 10) runtime.run([] { fork_and_wait(10); });
+    EXPECT_EQ(runtime.metrics().far_steals, 0u);
+}
+
+// Both workers of one domain are busy. Only far workers can begin the forks.
+TEST_F(domains_of_runtime, work_leaves_a_domain_whose_workers_are_busy) {
+    sennit::runtime runtime(options);
+    std::atomic<bool> busy{false}, end{false};
+    sennit::fiber beside({.runtime = &runtime, .worker = 1}, [&] {
+        busy = true;
+        while (!end) std::this_thread::yield();
+    });
+    while (!busy) std::this_thread::yield();
+    sennit::fiber({.runtime = &runtime, .worker = 0}, [] { fork_and_wait(20); }).join();
+    end = true;
+    beside.join();
+    EXPECT_GE(runtime.metrics().far_steals, 20u);
+}
+
+// Waits until these workers are parked, and wakes one. Returns the worker that was woken.
+unsigned woken_by_this_worker(const std::vector<unsigned>& parked) {
+    sennit::sched::runtime_core& here = *sennit::sched::current_runtime();
+    for (const unsigned one : parked)
+        while (!here.idle().is_set(one)) std::this_thread::yield();
+    std::vector<std::uint64_t> before;
+    for (unsigned i = 0; i < here.worker_count(); ++i)
+        before.push_back(here.worker_at(i).idling().wakes());
+    here.wake_searcher();
+    for (;;)
+        for (unsigned i = 0; i < here.worker_count(); ++i)
+            if (here.worker_at(i).idling().wakes() != before[i]) return i;
+}
+
+TEST_F(domains_of_runtime, near_worker_is_woken_first) {
+    sennit::runtime runtime(options);
+    for (unsigned me = 0; me < workers; ++me)
+        for (int round = 0; round < 20; ++round) {
+            sennit::fiber waker({.runtime = &runtime, .worker = me}, [&] {
+                std::vector<unsigned> others = cpus_up_to(workers);
+                others.erase(others.begin() + me);
+                const unsigned neighbour = me ^ 1;
+                EXPECT_EQ(woken_by_this_worker(others), neighbour) << me;
+            });
+            waker.join();
+        }
+}
+
+TEST_F(domains_of_runtime, far_worker_is_woken_if_no_near_one_is_parked) {
+    sennit::runtime runtime(options);
+    std::atomic<bool> busy{false}, end{false};
+    sennit::fiber beside({.runtime = &runtime, .worker = 3}, [&] {
+        busy = true;
+        while (!end) std::this_thread::yield();
+    });
+    while (!busy) std::this_thread::yield();
+    for (int round = 0; round < 20; ++round)
+        sennit::fiber({.runtime = &runtime, .worker = 2}, [] {
+            EXPECT_LT(woken_by_this_worker({0, 1}), 2u);
+        }).join();
+    end = true;
+    beside.join();
+}
+
+// ---- the set of near workers in the idle map
+
+TEST(idle_map, worker_of_set_is_taken_if_one_is_parked) {
+    sennit::sched::idle_map map;
+    sennit::sched::worker_set wanted;
+    for (const unsigned one : {1u, 70u, 200u}) wanted.add(one);
+    constexpr unsigned none = sennit::sched::idle_map::none;
+    for (const unsigned one : {0u, 70u, 71u, 200u}) map.set(one);
+    EXPECT_EQ(map.take_any_of(wanted, 256, none), 70u);
+    EXPECT_FALSE(map.is_set(70));
+    EXPECT_EQ(map.take_any_of(wanted, 128, none), none) << "there are 128 workers";
+    EXPECT_EQ(map.take_any_of(wanted, 256, 200), none) << "this one is left for later";
+    EXPECT_EQ(map.take_any_of(wanted, 256, none), 200u);
+    EXPECT_EQ(map.take_any_of(wanted, 256, none), none);
+    EXPECT_TRUE(map.is_set(0) && map.is_set(71));
 }
 
 } // namespace
