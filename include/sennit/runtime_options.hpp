@@ -41,8 +41,8 @@ struct runtime_options {
 
     // Lets a runtime whose workers are bound prefer near workers: those whose processors share a
     // level-3 cache, or a NUMA node where the caches are not known. A worker without work usually
-    // looks at near workers first, and wakes a near worker first. On a machine with several nodes
-    // the memory of a worker lies in its own node. Without it `pin` takes the processors in
+    // looks at near workers first, and a worker that wakes another one wakes a near one first. The
+    // facts come from /sys, once in a process. Without this option `pin` takes the processors in
     // ascending order. The environment variable SENNIT_TOPOLOGY, 0 or 1, has precedence.
     bool use_topology = true;
 

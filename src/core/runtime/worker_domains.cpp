@@ -74,7 +74,7 @@ description& the_description() {
     return *found;
 }
 
-std::vector<processor> describe(std::vector<unsigned> cpus) {
+std::vector<processor> read_once(std::vector<unsigned> cpus) {
     description& last = the_description();
     const std::lock_guard guard(last.mutex);
     if (!last.read || last.cpus != cpus) {
@@ -113,15 +113,13 @@ void sort_for_workers(std::vector<processor>& all) {
 }
 
 std::vector<worker_site> sites_of(const std::vector<processor>& all) {
-    const auto nodes = numbered(all, &processor::node);
     auto domains = numbered(all, &processor::cache);
-    if (!domains || !any_twice(*domains)) domains = nodes;
+    if (!domains || !any_twice(*domains)) domains = numbered(all, &processor::node);
     if (domains && !any_twice(*domains)) domains.reset();
     std::vector<worker_site> sites;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const std::uint16_t domain = domains ? (*domains)[i] : std::uint16_t{0};
-        const std::uint16_t node = nodes ? (*nodes)[i] : std::uint16_t{0};
-        sites.push_back({.cpu = all[i].cpu, .domain = domain, .node = node});
+        sites.push_back({.cpu = all[i].cpu, .domain = domain});
     }
     return sites;
 }
@@ -131,10 +129,7 @@ worker_domains::worker_domains(std::vector<worker_site> sites, unsigned workers)
     if (sites_.empty()) return;
     if (sites_.size() > workers) sites_.resize(workers);
     unsigned domains = 1;
-    for (const worker_site& one : sites_) {
-        domains = std::max(domains, one.domain + 1u);
-        nodes_ = std::max(nodes_, one.node + 1u);
-    }
+    for (const worker_site& one : sites_) domains = std::max(domains, one.domain + 1u);
     if (domains == 1) return;
     members_.resize(domains);
     for (unsigned i = 0; i < workers; ++i) members_[site_of(i).domain].add(i);
@@ -146,7 +141,7 @@ worker_domains domains_for(const runtime_options& options, unsigned workers) {
     std::vector<unsigned> cpus = listed ? options.processors : sys::affinity_cpus();
     std::vector<processor> all;
     if (options.use_topology && options.max_workers > 1) {
-        all = describe(std::move(cpus));
+        all = read_once(std::move(cpus));
     } else {
         for (const unsigned cpu : cpus) all.push_back({.cpu = cpu});
     }

@@ -25,8 +25,7 @@ namespace sennit::sched {
 // A processor that workers are bound to.
 struct worker_site {
     unsigned cpu = 0;
-    std::uint16_t domain = 0;
-    std::uint16_t node = 0; // Counted from 0 in order of appearance, as domains are.
+    std::uint16_t domain = 0; // Counted from 0 in order of appearance.
     bool operator==(const worker_site&) const = default;
 };
 
@@ -34,7 +33,7 @@ struct worker_site {
 // threads of a core, fast cores before slow ones, and neighbours together.
 void sort_for_workers(std::vector<sys::processor>& all);
 
-// Finds the domain and the node of each processor, in the given order. All have one domain where
+// Finds the domain of each processor, in the given order. All have one domain where
 // the facts are not known of all, or no domain would have two of the processors.
 std::vector<worker_site> sites_of(const std::vector<sys::processor>& all);
 
@@ -45,10 +44,8 @@ public:
     worker_domains(std::vector<worker_site> sites, unsigned workers);
 
     bool binds() const noexcept { return !sites_.empty(); }
-    // Require `binds()`.
+    // Requires `binds()`.
     unsigned cpu_of(unsigned worker) const noexcept { return site_of(worker).cpu; }
-    unsigned node_of(unsigned worker) const noexcept { return site_of(worker).node; }
-    unsigned nodes() const noexcept { return nodes_; } // At least 1.
 
     // True if some workers are far from each other. Otherwise the functions below must not be
     // called.
@@ -88,7 +85,6 @@ private:
     }
     std::vector<worker_site> sites_;
     std::vector<worker_set> members_; // By domain; empty if there is only one.
-    unsigned nodes_ = 1;
 };
 
 // Reads the processors that `options` names, or the usable ones, once in a process. `workers` is

@@ -21,7 +21,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -136,8 +135,8 @@ TEST_F(domains, each_shared_cache_is_a_domain) {
     equal_groups(2, 32);
     EXPECT_EQ(count(cpus_up_to(64)), 2u);
     const auto found = sites(cpus_up_to(64));
-    EXPECT_EQ(found[31], (worker_site{.cpu = 31, .domain = 0, .node = 0}));
-    EXPECT_EQ(found[32], (worker_site{.cpu = 32, .domain = 1, .node = 1}));
+    EXPECT_EQ(found[31], (worker_site{.cpu = 31, .domain = 0}));
+    EXPECT_EQ(found[32], (worker_site{.cpu = 32, .domain = 1}));
     EXPECT_EQ(count({1, 2, 3}), 1u) << "three processors of 64";
     EXPECT_EQ(count({1, 40, 41}), 2u);
 }
@@ -149,7 +148,7 @@ TEST_F(domains, caches_of_four_nodes_are_domains) {
     for (unsigned i = 0; i < 4; ++i)
         node(i, std::to_string(16 * i) + "-" + std::to_string(16 * i + 15));
     EXPECT_EQ(count(cpus_up_to(64)), 8u);
-    EXPECT_EQ(sites(cpus_up_to(64))[63], (worker_site{.cpu = 63, .domain = 7, .node = 3}));
+    EXPECT_EQ(sites(cpus_up_to(64))[63], (worker_site{.cpu = 63, .domain = 7}));
 }
 
 TEST_F(domains, nodes_are_domains_where_caches_are_not_known) {
@@ -189,7 +188,6 @@ TEST_F(domains, workers_beyond_the_processors_begin_again) {
     equal_groups(2, 2);
     const worker_domains found(sites(cpus_up_to(4)), 7);
     EXPECT_TRUE(found.several());
-    EXPECT_EQ(found.nodes(), 2u);
     EXPECT_EQ(found.cpu_of(6), 2u);
     EXPECT_TRUE(found.near(0, 5));
     EXPECT_FALSE(found.near(1, 6));
@@ -200,7 +198,6 @@ TEST_F(domains, few_workers_of_many_processors_have_one_domain) {
     equal_groups(2, 32);
     const worker_domains few(sites(cpus_up_to(64)), 32);
     EXPECT_FALSE(few.several());
-    EXPECT_EQ(few.nodes(), 1u);
     EXPECT_TRUE(worker_domains(sites(cpus_up_to(64)), 33).several());
 }
 
@@ -255,14 +252,6 @@ TEST_F(domains, machine_is_read_once) {
     EXPECT_TRUE(several());
     changed();
     EXPECT_FALSE(several());
-}
-
-TEST(topology_variable, wrong_text_in_variable_is_refused) {
-    ASSERT_EQ(::setenv("SENNIT_TOPOLOGY", "maybe", 1), 0);
-    EXPECT_THROW(sennit::runtime({.workers = 1}), std::invalid_argument);
-    ASSERT_EQ(::setenv("SENNIT_TOPOLOGY", "0", 1), 0);
-    EXPECT_NO_THROW(sennit::runtime({.workers = 1}));
-    ASSERT_EQ(::unsetenv("SENNIT_TOPOLOGY"), 0);
 }
 
 // ---- the order of victims
@@ -363,6 +352,21 @@ TEST_F(domains_of_runtime, runtime_with_one_domain_has_no_far_steals) {
     sennit::runtime runtime(one);
     while (runtime.metrics().steals < 10) runtime.run([] { fork_and_wait(10); });
     EXPECT_EQ(runtime.metrics().far_steals, 0u);
+}
+
+TEST_F(domains_of_runtime, variable_precedes_option) {
+    const auto several = [](const sennit::runtime_options& given) {
+        sennit::runtime runtime(given);
+        return runtime.run([] { return sennit::sched::current_runtime()->domains().several(); });
+    };
+    EXPECT_TRUE(several(options));
+    ASSERT_EQ(::setenv("SENNIT_TOPOLOGY", "0", 1), 0);
+    EXPECT_FALSE(several(options));
+    ASSERT_EQ(::setenv("SENNIT_TOPOLOGY", "1", 1), 0);
+    sennit::runtime_options off = options;
+    off.use_topology = false;
+    EXPECT_TRUE(several(off));
+    ASSERT_EQ(::unsetenv("SENNIT_TOPOLOGY"), 0);
 }
 
 // Both workers of one domain are busy. Only far workers can begin the forks.
