@@ -139,6 +139,7 @@ worker_domains domains_for(const runtime_options& options, unsigned workers) {
     const bool listed = !options.processors.empty();
     if (!listed && !options.pin) return {};
     std::vector<unsigned> cpus = listed ? options.processors : sys::affinity_cpus();
+    if (cpus.empty()) return {}; // The system refused to tell.
     std::vector<processor> all;
     if (options.use_topology && options.max_workers > 1) {
         all = read_once(std::move(cpus));
