@@ -6,16 +6,19 @@
 #include "../../support/fake_machine.hpp"
 #include "core/policy/tuning.hpp"
 #include "core/runtime/runtime_core.hpp"
+#include "sennit/checkpoint.hpp"
 #include "sennit/detail/base/random.hpp"
 #include "sennit/fiber.hpp"
 #include "sennit/fork_join.hpp"
 #include "sennit/runtime.hpp"
+#include "sennit/scope.hpp"
 #include "sennit/this_fiber.hpp"
 #include "sys/topology.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -367,6 +370,71 @@ TEST_F(domains_of_runtime, variable_precedes_option) {
     off.use_topology = false;
     EXPECT_TRUE(several(off));
     ASSERT_EQ(::unsetenv("SENNIT_TOPOLOGY"), 0);
+}
+
+// Two owners of many public forks, one near the only thief and one far, count the forks that the
+// thief takes.
+struct near_and_far_owner {
+    static constexpr unsigned thief = 0, far = 1, near = 2, other = 3;
+    static constexpr int enough = 200;
+    std::atomic<bool> end{false};
+    std::atomic<unsigned> ready{0};
+    std::array<int, 4> taken{}; // The thief's, until the end.
+
+    static void wait_for_public_forks_of(unsigned owner) {
+        sennit::sched::worker& me = *sennit::sched::this_worker();
+        sennit::sched::worker& other = me.runtime().worker_at(owner);
+        while (sennit::sched::fork_range::of(other.running()->forks.load()).empty()) {
+            other.request_share(me);
+            std::this_thread::yield();
+        }
+    }
+    void run_child_of(unsigned owner) {
+        if (end) return;
+        for (const unsigned one : {far, near}) wait_for_public_forks_of(one);
+        ++taken[owner];
+        if (taken[far] + taken[near] == enough) end = true;
+    }
+    // Only the first 64 children of a scope are forks of its own context.
+    void own(unsigned owner, int more_scopes = 12) {
+        sennit::scope children;
+        for (int i = 0; i < 60; ++i) children.spawn([this, owner] { run_child_of(owner); });
+        if (more_scopes != 0)
+            own(owner, more_scopes - 1);
+        else
+            wait_for_end();
+        children.join();
+    }
+    void wait_for_end() {
+        ++ready;
+        while (!end) {
+            sennit::checkpoint();
+            std::this_thread::yield();
+        }
+    }
+};
+
+// The thief's random start alone would take a quarter from the near owner.
+TEST_F(domains_of_runtime, thief_usually_takes_forks_of_near_owner) {
+    using all = near_and_far_owner;
+    sennit::runtime_options crossed = options;
+    crossed.processors = {there, elsewhere, there, elsewhere};
+    sennit::runtime runtime(crossed);
+    all test;
+    std::vector<sennit::fiber> fibers;
+    fibers.emplace_back(sennit::fiber_attributes{.runtime = &runtime, .worker = all::thief}, [&] {
+        while (test.ready != 3) std::this_thread::yield();
+    });
+    fibers.emplace_back(sennit::fiber_attributes{.runtime = &runtime, .worker = all::other}, [&] {
+        ++test.ready;
+        while (!test.end) std::this_thread::yield();
+    });
+    for (const unsigned owner : {all::far, all::near})
+        fibers.emplace_back(sennit::fiber_attributes{.runtime = &runtime, .worker = owner},
+                            [&test, owner] { test.own(owner); });
+    for (auto& one : fibers) one.join();
+    EXPECT_GT(test.taken[all::near], all::enough * 3 / 5);
+    EXPECT_GT(test.taken[all::far], 0);
 }
 
 // Both workers of one domain are busy. Only far workers can begin the forks.
