@@ -6,6 +6,7 @@
 #include "sys/topology.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -92,6 +93,7 @@ void sort_for_workers(std::vector<processor>& all) {
     struct ranked {
         unsigned sibling; // The number of processors of the same core before it.
         unsigned speed_class;
+        std::size_t position; // In the given order.
         processor what;
     };
     std::vector<ranked> order;
@@ -101,11 +103,12 @@ void sort_for_workers(std::vector<processor>& all) {
         };
         const auto here = all.begin() + static_cast<std::ptrdiff_t>(i);
         const auto before = std::count_if(all.begin(), here, is_sibling);
-        order.push_back({static_cast<unsigned>(before), classes[i], all[i]});
+        order.push_back({static_cast<unsigned>(before), classes[i], i, all[i]});
     }
-    std::stable_sort(order.begin(), order.end(), [](const ranked& a, const ranked& b) {
+    std::sort(order.begin(), order.end(), [](const ranked& a, const ranked& b) {
         const auto key = [](const ranked& one) {
-            return std::tuple(one.sibling, one.speed_class, one.what.node, one.what.cache);
+            return std::tuple(one.sibling, one.speed_class, one.what.node, one.what.cache,
+                              one.position);
         };
         return key(a) < key(b);
     });

@@ -383,9 +383,9 @@ struct near_and_far_owner {
 
     static void wait_for_public_forks_of(unsigned owner) {
         sennit::sched::worker& me = *sennit::sched::this_worker();
-        sennit::sched::worker& other = me.runtime().worker_at(owner);
-        while (sennit::sched::fork_range::of(other.running()->forks.load()).empty()) {
-            other.request_share(me);
+        sennit::sched::worker& asked = me.runtime().worker_at(owner);
+        while (sennit::sched::fork_range::of(asked.running()->forks.load()).empty()) {
+            asked.request_share(me);
             std::this_thread::yield();
         }
     }
