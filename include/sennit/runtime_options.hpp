@@ -27,15 +27,24 @@ struct runtime_options {
     // (suffixes K, M, G), else 8 MiB, the size of a thread's stack.
     std::size_t stack_size = 0;
 
-    // Binds worker i to the i-th usable processor (round robin). A binding that the system refuses
-    // is ignored and counted in `runtime_metrics::unpinned`. SENNIT_PIN=1 sets it for runtimes that
-    // do not set it.
+    // Binds worker i to the i-th usable processor (round robin). The order of the processors is:
+    // one of each core before the second thread of any core, fast cores before slow ones, and
+    // neighbours together. A binding that the system refuses is ignored and counted in
+    // `runtime_metrics::unpinned`. SENNIT_PIN=1 sets it for runtimes that do not set it. Without
+    // `pin` and `processors` the system places the workers.
     bool pin = false;
 
     // Binds worker i to the i-th processor of this list (round robin), as `pin` does. If `workers`
     // is 0, the runtime then starts at most as many workers as the list is long. An empty list has
     // no effect. For all processors of a NUMA node use cpus_of_node.
     std::vector<unsigned> processors{};
+
+    // Lets a runtime whose workers are bound prefer near workers: those whose processors share a
+    // level-3 cache, or a NUMA node where the caches are not known. A worker without work usually
+    // looks at near workers first, and a worker that wakes another one wakes a near one first. The
+    // facts come from /sys, once in a process. Without this option `pin` takes the processors in
+    // ascending order. The environment variable SENNIT_TOPOLOGY, 0 or 1, has precedence.
+    bool use_topology = true;
 
     // Decides which ready task runs on which worker. See sennit/scheduling.hpp.
     scheduling policy = scheduling::automatic;
@@ -107,6 +116,8 @@ struct runtime_metrics {
     std::uint64_t reclaimed = 0; // published forks that their owner took back
     std::uint64_t forced = 0;    // publications forced on a worker in a long leaf
     std::uint64_t steals = 0;    // forks that another worker ran
+    // Of `steals`, those from a worker that was not near (runtime_options::use_topology).
+    std::uint64_t far_steals = 0;
     // Runnables stolen from the queue of a worker that did not run them.
     std::uint64_t tasks_stolen = 0;
     // Runnables that another thread made ready for a worker of this runtime, or that a worker

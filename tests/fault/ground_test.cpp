@@ -5,6 +5,7 @@
 #include "child_process.hpp"
 #include "core/policy/tuning.hpp"
 #include "core/queues/biased_lock.hpp"
+#include "sys/machine.hpp"
 #include "sys/stack.hpp"
 #include "sys/stack_overflow.hpp"
 #include "sys/thread.hpp"
@@ -150,6 +151,23 @@ TEST(refused_memory, while_the_processors_are_counted_leaks_nothing) {
         faults::refuse(request::allocation, ++n, extent::one);
         try {
             EXPECT_EQ(sennit::sys::usable_cpus(), count);
+        } catch (const std::bad_alloc&) {
+        }
+        refused = faults::stop();
+        EXPECT_EQ(faults::balance(), before) << n;
+    }
+    EXPECT_GT(n, 1);
+}
+
+TEST(refused_memory, while_the_machine_is_described_leaks_nothing) {
+    const std::vector<unsigned> cpus = sennit::sys::affinity_cpus();
+    const auto machine = sennit::sys::describe_processors(cpus);
+    long n = 0;
+    for (long refused = 1; refused > 0;) {
+        const faults::account before = faults::balance();
+        faults::refuse(request::allocation, ++n, extent::one);
+        try {
+            EXPECT_EQ(sennit::sys::describe_processors(cpus), machine);
         } catch (const std::bad_alloc&) {
         }
         refused = faults::stop();

@@ -27,6 +27,7 @@ inline row& add_counters(row& to, const sennit::runtime_metrics& before,
     add("parks", before.parks, after.parks);
     add("crossings", crossings(before), crossings(after));
     add("steals", before.steals, after.steals);
+    add("far_steals", before.far_steals, after.far_steals);
     add("tasks_stolen", before.tasks_stolen, after.tasks_stolen);
     add("tasks_injected", before.tasks_injected, after.tasks_injected);
     add("steal_requests", before.steal_requests, after.steal_requests);

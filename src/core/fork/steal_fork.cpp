@@ -49,6 +49,9 @@ bool thief::steal_fork_from(context& victim, worker* owner) noexcept {
         if (range.empty()) return false;
         if (!victim.forks.cas(seen, fork_range{range.top + 1, range.split}.word())) continue;
         me_.counted.steals.add();
+        if (owner && me_.runtime().domains().several() &&
+            !me_.runtime().domains().near(me_.index(), owner->index()))
+            me_.counted.far_steals.add();
         // The next thief needs a public fork: send the request now instead of after a search
         // without result.
         if (range.size() == 1 && owner) owner->request_share(me_);
@@ -95,8 +98,26 @@ void thief::run_stolen_detached(fork_slot& slot) noexcept {
     own.type->run(own); // T3; may suspend, and continue on another worker.
 }
 
+// Looks at a running context. Returns true if the thief has run a fork of it.
+bool thief::steal_fork_of_worker(worker& victim) noexcept {
+    context* target = victim.running();
+    if (!target) return false;
+    if (steal_fork_from(*target, &victim)) return true;
+    victim.request_share(me_);
+    return false;
+}
+
+bool thief::steal_fork_by_distance() noexcept {
+    runtime_core& all = me_.runtime();
+    const unsigned n = all.worker_count_with_spares();
+    return all.domains().visit(me_.index(), n, me_.services.random, tuning::far_first_one_in,
+                               [&](unsigned i) { return steal_fork_of_worker(all.worker_at(i)); });
+}
+
 bool thief::steal_fork() noexcept {
     if (!me_.steals()) return steal_fork_from_suspended();
+    if (me_.runtime().domains().several()) [[unlikely]]
+        return steal_fork_by_distance() || steal_fork_from_suspended();
     const unsigned n = me_.runtime().worker_count_with_spares();
     const unsigned start = me_.random_below(n);
     for (unsigned i = 0; i < n; ++i) {

@@ -18,6 +18,20 @@ namespace sennit::sched {
 
 inline constexpr unsigned worker_limit = 1024;
 
+// A set of workers, constant while workers run.
+class worker_set {
+public:
+    void add(unsigned worker) noexcept { words_[worker / 64] |= std::uint64_t{1} << (worker % 64); }
+    bool contains(unsigned worker) const noexcept {
+        return (words_[worker / 64] >> (worker % 64) & 1) != 0;
+    }
+    // The workers from 64 * index on, one bit each.
+    std::uint64_t word(unsigned index) const noexcept { return words_[index]; }
+
+private:
+    std::array<std::uint64_t, worker_limit / 64> words_{};
+};
+
 class alignas(base::destructive_distance) idle_map {
 public:
     static constexpr unsigned none = ~0u;
@@ -53,6 +67,18 @@ public:
         }
         for (unsigned i = 0; i * 64 < workers; ++i)
             for (std::uint64_t seen = words_[i].load(); seen != 0; seen = words_[i].load()) {
+                const unsigned worker = i * 64 + static_cast<unsigned>(std::countr_zero(seen));
+                if (clear(worker)) return worker;
+            }
+        return none;
+    }
+
+    // Takes the bit of one of the first `workers` workers that is in `wanted` and is not `but`.
+    // Returns `none` if no such worker is parked.
+    unsigned take_any_of(const worker_set& wanted, unsigned workers, unsigned but) noexcept {
+        for (unsigned i = 0; i * 64 < workers; ++i)
+            for (std::uint64_t seen = without(but, i) & wanted.word(i); seen != 0;
+                 seen = without(but, i) & wanted.word(i)) {
                 const unsigned worker = i * 64 + static_cast<unsigned>(std::countr_zero(seen));
                 if (clear(worker)) return worker;
             }

@@ -107,6 +107,11 @@ runtime_options completed(runtime_options given) {
             reject("[SNT-006] SENNIT_PIN must be 0 or 1, not '" + *text + "'");
         given.pin = given.pin || *text == "1";
     }
+    if (const auto text = sys::environment("SENNIT_TOPOLOGY")) {
+        if (*text != "0" && *text != "1")
+            reject("[SNT-045] SENNIT_TOPOLOGY must be 0 or 1, not '" + *text + "'");
+        given.use_topology = *text == "1";
+    }
     if (const auto text = sys::environment("SENNIT_CONSOLIDATE")) {
         if (*text != "0" && *text != "1")
             reject("[SNT-029] SENNIT_CONSOLIDATE must be 0 or 1, not '" + *text + "'");
@@ -217,16 +222,13 @@ bool describe_overflow(const void* address, char* text, std::size_t size) noexce
 
 runtime_core::runtime_core(const runtime_options& given)
     : options_(completed(given)), fork_generation_(sys::fork_generation()),
+      domains_(domains_for(options_, options_.workers + spare_count_of(options_))),
       contexts_(*this, options_.stack_size), injector_(order_for(options_)),
       consolidation_(options_.consolidate && options_.policy == scheduling::stealing) {
     sys::install_atfork_handlers();
     sys::barrier_available(); // Registers the process before there are many threads: cheaper.
     sys::install_stack_overflow_handler(&describe_overflow);
     sys::set_caller_describer(&describe_caller);
-    if (!options_.processors.empty())
-        cpus_ = options_.processors;
-    else if (options_.pin)
-        cpus_ = sys::affinity_cpus();
 
     workers_.resize(options_.workers + spare_count_of(options_));
     first_contexts_.resize(workers_.size());
@@ -296,6 +298,16 @@ bool runtime_core::all_parked_but(unsigned index) const noexcept {
     return true;
 }
 
+unsigned runtime_core::take_near_parked(unsigned last) noexcept {
+    worker* me = this_worker();
+    if (me && &me->runtime() == this) {
+        const worker_set& near = domains_.near_to(me->index());
+        const unsigned chosen = idle_.take_any_of(near, worker_capacity(), last);
+        if (chosen != idle_map::none) return chosen;
+    }
+    return idle_.take_any(worker_capacity(), last);
+}
+
 bool runtime_core::begin_search() noexcept {
     const std::uint32_t searching = searching_.fetch_add(1) + 1;
     if (searching * 2 <= active_worker_count() || searching == 1) return true;
@@ -313,8 +325,7 @@ void runtime_core::wait_for_all_workers() noexcept {
 }
 
 void runtime_core::place_worker(unsigned index) noexcept {
-    if (cpus_.empty()) return;
-    if (sys::pin_this_thread(cpus_[index % cpus_.size()])) unpinned_.fetch_add(1);
+    if (domains_.binds() && sys::pin_this_thread(domains_.cpu_of(index))) unpinned_.fetch_add(1);
 }
 
 bool runtime_core::lost_in_fork() const noexcept {
@@ -436,6 +447,7 @@ runtime_metrics runtime_core::metrics() const {
         sum.reclaimed += from.reclaimed.read();
         sum.forced += from.forced.read();
         sum.steals += from.steals.read();
+        sum.far_steals += from.far_steals.read();
         sum.tasks_stolen += from.tasks_stolen.read();
         sum.tasks_injected += from.tasks_injected.read();
         sum.steal_requests += from.steal_requests.read();

@@ -14,6 +14,7 @@
 #include "core/idle/timers.hpp"
 #include "core/memory/context_pool.hpp"
 #include "core/queues/shared_queue.hpp"
+#include "core/runtime/worker_domains.hpp"
 #include "core/worker/consolidation.hpp"
 #include "core/worker/model_hooks.hpp"
 #include "core/worker/worker.hpp"
@@ -57,6 +58,7 @@ public:
     context_pool& contexts() noexcept { return contexts_; }
     shared_queue& injector() noexcept { return injector_; }
     idle_map& idle() noexcept { return idle_; }
+    const worker_domains& domains() const noexcept { return domains_; }
     sched::timers& timers() noexcept { return timers_; }
     model_state& model() noexcept { return *model_; } // The state of the models.
     // Any thread. The source of events from outside; null while no object is registered with it.
@@ -116,7 +118,8 @@ public:
         // The worker that waits for events is chosen last: another one would have to replace it.
         const event_source* const source = events();
         const unsigned last = source ? source->poller() : idle_map::none;
-        const unsigned chosen = idle_.take_any(worker_capacity(), last);
+        const unsigned chosen =
+            domains_.several() ? take_near_parked(last) : idle_.take_any(worker_capacity(), last);
         if (chosen == idle_map::none) return;
         searching_.fetch_add(1);
         notify(worker_at(chosen), true);
@@ -210,6 +213,8 @@ public:
 private:
     friend class snapshot;
     friend class watchdog;
+    // As idle_map::take_any. Takes the bit of a worker near the calling worker, if one is parked.
+    [[gnu::cold]] unsigned take_near_parked(unsigned last) noexcept;
     void post_inside(runnable& what) noexcept;
     void post_pinned(runnable& what) noexcept;
     [[gnu::cold]] static void unregister_stealable_slow(context& one) noexcept;
@@ -222,7 +227,7 @@ private:
 
     const runtime_options options_;
     const unsigned fork_generation_;
-    std::vector<unsigned> cpus_;
+    const worker_domains domains_;
     context_pool contexts_;
     const std::unique_ptr<model_state> model_{hooks::make_runtime_state(*this)};
     std::vector<std::unique_ptr<worker>> workers_; // Null: a spare worker that was never needed.

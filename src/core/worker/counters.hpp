@@ -45,6 +45,7 @@ struct alignas(base::destructive_distance) counters {
     counter batched_items; // Messages of a batch beyond its first.
     counter empty_runs;    // Runnables that had nothing left to do: wake-ups of busy mailboxes.
     counter remote_sends;  // Messages to a mailbox of another worker.
+    counter far_steals;    // Of `steals`, those from a worker of another domain.
 
     // The work that the worker has done so far: tasks and messages, each of them once, whatever
     // number of workers they took. Compared only with itself.

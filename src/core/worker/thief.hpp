@@ -52,6 +52,9 @@ public:
     bool steal_from_pinned(worker& victim, bool even_stale) noexcept;
 
 private:
+    bool steal_fork_of_worker(worker& victim) noexcept;
+    // Looks at all other workers, usually first at those of the own domain.
+    [[gnu::cold]] bool steal_fork_by_distance() noexcept;
     bool steal_fork_from(context& victim, worker* owner) noexcept;
     void run_stolen(fork_slot& slot) noexcept;
     void run_stolen_detached(fork_slot& slot) noexcept;

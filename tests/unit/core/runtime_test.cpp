@@ -132,6 +132,7 @@ TEST(runtime_options, invalid_options_are_rejected_with_one_line) {
     expect_rejected("SENNIT_STACK_SIZE", "abc", "SENNIT_STACK_SIZE");
     expect_rejected("SENNIT_STACK_SIZE", "1", "stack size");
     expect_rejected("SENNIT_PIN", "perhaps", "SENNIT_PIN");
+    expect_rejected("SENNIT_TOPOLOGY", "maybe", "SENNIT_TOPOLOGY");
     expect_rejected("SENNIT_CONSOLIDATE", "off", "SENNIT_CONSOLIDATE");
     for (const char* value : {"50us", "-1", "1000001"})
         expect_rejected("SENNIT_SEARCH_TIME", value, "SENNIT_SEARCH_TIME");
