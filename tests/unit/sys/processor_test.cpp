@@ -15,20 +15,20 @@ cpu_set_t own_mask() {
 }
 
 // Restores the affinity mask of the thread at the end of a test.
-class processor : public testing::Test {
+class own_processor : public testing::Test {
 protected:
-    ~processor() override { (void)sched_setaffinity(0, sizeof before_, &before_); }
+    ~own_processor() override { (void)sched_setaffinity(0, sizeof before_, &before_); }
     bool has_one_only() const { return CPU_COUNT(&before_) < 2; }
     const cpu_set_t before_ = own_mask();
 };
 
-TEST_F(processor, current_one_is_in_the_mask) {
+TEST_F(own_processor, current_one_is_in_the_mask) {
     const int here = current_processor();
     ASSERT_GE(here, 0);
     EXPECT_TRUE(CPU_ISSET(static_cast<unsigned>(here), &before_));
 }
 
-TEST_F(processor, thread_that_leaves_runs_elsewhere_and_keeps_its_mask) {
+TEST_F(own_processor, thread_that_leaves_runs_elsewhere_and_keeps_its_mask) {
     if (has_one_only()) GTEST_SKIP() << "the process may use one processor only";
     const int here = current_processor();
     cpu_set_t only_here;
@@ -43,7 +43,7 @@ TEST_F(processor, thread_that_leaves_runs_elsewhere_and_keeps_its_mask) {
     EXPECT_TRUE(CPU_EQUAL(&after, &before_));
 }
 
-TEST_F(processor, thread_with_one_processor_stays) {
+TEST_F(own_processor, thread_with_one_processor_stays) {
     const int here = current_processor();
     cpu_set_t only_here;
     CPU_ZERO(&only_here);
@@ -53,12 +53,12 @@ TEST_F(processor, thread_with_one_processor_stays) {
     EXPECT_EQ(current_processor(), here);
 }
 
-TEST_F(processor, more_threads_than_processors_stay) {
+TEST_F(own_processor, more_threads_than_processors_stay) {
     const auto count = static_cast<unsigned>(CPU_COUNT(&before_));
     EXPECT_FALSE(leave_processor(current_processor(), count + 1));
 }
 
-TEST_F(processor, unknown_number_changes_nothing) {
+TEST_F(own_processor, unknown_number_changes_nothing) {
     EXPECT_FALSE(leave_processor(-1, 1));
     EXPECT_FALSE(leave_processor(CPU_SETSIZE, 1));
     const cpu_set_t after = own_mask();
