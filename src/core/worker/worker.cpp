@@ -194,12 +194,12 @@ context* worker::idle_context() noexcept {
 }
 
 waker_note worker::leave_waker_note(worker& woken) noexcept {
-    const waker_note note =
+    const waker_note left =
         idle_.leave_waker_note(&woken.runtime_ == &runtime_ ? &woken.parker() : nullptr);
     // The next pushes look whether the woken worker has begun.
-    if (note.processor != waker_note::no_processor)
+    if (left.processor != waker_note::no_processor)
         thread_.tls.load_rlx()->steal_requested.store(1); // The own thread wrote tls.
-    return note;
+    return left;
 }
 
 void worker::loop() noexcept {
