@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The policies of the idle path that the model compares, oldest first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -32,43 +32,29 @@ EACH = Policy(
     late=False,
     barrier_ends_exclusive=True,
 )
-LAST = Policy(
-    "last",
-    "only the last searcher passes a barrier, and posts leave work to searchers (record 0048, "
+LAST = replace(
+    EACH,
+    name="last",
+    text="only the last searcher passes a barrier, and posts leave work to searchers (record 0048, "
     "as measured with 16 processors)",
     each_sleeper_pays=False,
     leaves_to_searcher=True,
-    wakes_as_tree=False,
-    searches_learn=False,
-    forces_in_batches=False,
     forces_all=False,
-    eager=False,
-    late=False,
-    barrier_ends_exclusive=True,
 )
-TREE = Policy(
-    "tree",
-    "`last`, but workers wake each other as a tree where forks are left, and search for a shorter "
-    "time after long gaps (the state before record 0082)",
-    each_sleeper_pays=False,
-    leaves_to_searcher=True,
+TREE = replace(
+    LAST,
+    name="tree",
+    text="`last`, but workers wake each other as a tree where forks are left, and search for a "
+    "shorter time after long gaps (the state before record 0082)",
     wakes_as_tree=True,
     searches_learn=True,
-    forces_in_batches=False,
-    forces_all=False,
-    eager=False,
-    late=False,
-    barrier_ends_exclusive=True,
 )
-NOW = Policy(
-    "now",
-    "`tree`, with one barrier for up to 16 owners, eager publication and late looks (record 0082)",
-    each_sleeper_pays=False,
-    leaves_to_searcher=True,
-    wakes_as_tree=True,
-    searches_learn=True,
+NOW = replace(
+    TREE,
+    name="now",
+    text="`tree`, with one barrier for up to 16 owners, eager publication and late looks "
+    "(record 0082)",
     forces_in_batches=True,
-    forces_all=False,
     eager=True,
     late=True,
     barrier_ends_exclusive=False,
