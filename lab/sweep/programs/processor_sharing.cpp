@@ -2,8 +2,7 @@
 // Costs of threads that share processors, for models/scaling. The first row: a pause of a spinning
 // thread. The second row: how long one of two threads that compute on one processor runs before the
 // other one runs. The other rows: the time until a woken thread runs on a processor where other
-// threads compute, after sleeps of several lengths. In the last of them no thread is bound, as many
-// threads compute as there are processors, and the waker is one of them.
+// threads compute, after sleeps of several lengths.
 //
 //     processor_sharing [SECONDS]
 #include "measure.hpp"
@@ -91,56 +90,11 @@ void wake_beside(const std::vector<unsigned>& list, unsigned computing, double s
     sleeper.join();
     for (std::thread& one : others) one.join();
     row("processor_sharing")
-        .add("beside", "threads of its processor")
         .add("computing", computing)
         .add("slept_us", slept_us)
         .add("wakes", static_cast<double>(until_run.size()))
         .add("runs_p50_us", quantile(until_run, 0.5))
         .add("runs_p90_us", quantile(until_run, 0.9))
-        .print();
-}
-
-void wake_beside_all(const std::vector<unsigned>& list, double slept_us, double seconds) {
-    const std::int64_t end = now_ns() + static_cast<std::int64_t>(seconds * 1e9);
-    std::atomic<std::uint32_t> word{0};
-    std::atomic<std::int64_t> ran{1};
-    std::atomic<bool> stop{false};
-    std::thread sleeper([&] {
-        for (std::uint32_t seen = 0; !stop.load(); ++seen) {
-            while (word.load() == seen)
-                ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
-            ran.store(now_ns());
-        }
-    });
-    std::vector<std::thread> others;
-    for (std::size_t i = 1; i < list.size(); ++i)
-        others.emplace_back([&] {
-            while (!stop.load()) {
-            }
-        });
-    std::vector<double> until_run;
-    while (now_ns() < end) {
-        compute_until(now_ns() + static_cast<std::int64_t>(slept_us * 1e3));
-        ran.store(0);
-        const std::int64_t start = now_ns();
-        word.fetch_add(1);
-        ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-        while (ran.load() == 0) relax();
-        until_run.push_back(static_cast<double>(ran.load() - start) / 1e3);
-    }
-    stop = true;
-    word.fetch_add(1);
-    ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-    sleeper.join();
-    for (std::thread& one : others) one.join();
-    row("processor_sharing")
-        .add("beside", "all processors")
-        .add("slept_us", slept_us)
-        .add("wakes", static_cast<double>(until_run.size()))
-        .add("runs_p50_us", quantile(until_run, 0.5))
-        .add("runs_p75_us", quantile(until_run, 0.75))
-        .add("runs_p90_us", quantile(until_run, 0.9))
-        .add("runs_p99_us", quantile(until_run, 0.99))
         .print();
 }
 
@@ -166,5 +120,4 @@ int main(int argc, char** argv) {
     for (const unsigned computing : {1u, 2u, 4u})
         for (const double slept_us : {20.0, 100.0, 1000.0})
             wake_beside(list, computing, slept_us, seconds);
-    for (const double slept_us : {20.0, 100.0, 1000.0}) wake_beside_all(list, slept_us, seconds);
 }
