@@ -2,6 +2,7 @@
 #include "sys/machine.hpp"
 
 #include "sys/environment.hpp"
+#include "sys/topology.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,35 +20,27 @@ namespace {
 
 // A list of processors as the kernel writes it: "0-3,8,10-11".
 struct cpu_list {
-    struct range {
-        unsigned first, last;
-    };
-    std::vector<range> ranges; // Not empty.
+    std::vector<cpu_range> ranges; // Not empty.
 
     bool contains(unsigned cpu) const noexcept {
-        return std::any_of(ranges.begin(), ranges.end(),
-                           [cpu](const range& one) { return one.first <= cpu && cpu <= one.last; });
+        return std::any_of(ranges.begin(), ranges.end(), [cpu](const cpu_range& one) {
+            return one.first <= cpu && cpu <= one.last;
+        });
     }
     unsigned lowest() const noexcept {
         unsigned least = ranges.front().first;
-        for (const range& one : ranges) least = std::min(least, one.first);
+        for (const cpu_range& one : ranges) least = std::min(least, one.first);
         return least;
     }
 };
-
-constexpr std::uint64_t cpu_number_limit = std::uint64_t{1} << 20;
 
 std::optional<cpu_list> parse_cpu_list(std::string_view text) {
     cpu_list list;
     while (!text.empty()) {
         const std::size_t comma = std::min(text.find(','), text.size());
-        const std::string_view item = text.substr(0, comma);
-        const std::size_t dash = item.find('-');
-        const auto first = parse_count(item.substr(0, dash));
-        const auto last =
-            dash == std::string_view::npos ? first : parse_count(item.substr(dash + 1));
-        if (!first || !last || *last < *first || *last >= cpu_number_limit) return std::nullopt;
-        list.ranges.push_back({static_cast<unsigned>(*first), static_cast<unsigned>(*last)});
+        const auto range = parse_cpu_range(text.substr(0, comma));
+        if (!range) return std::nullopt;
+        list.ranges.push_back(*range);
         text.remove_prefix(std::min(comma + 1, text.size()));
     }
     if (list.ranges.empty()) return std::nullopt;
@@ -136,7 +129,7 @@ void read_nodes(std::vector<processor>& all, sysfs& files) {
     const auto nodes = files.list("system/node/online");
     if (!nodes) return;
     unsigned seen = 0;
-    for (const cpu_list::range& some : nodes->ranges)
+    for (const cpu_range& some : nodes->ranges)
         for (unsigned node = some.first; node <= some.last && seen < most_nodes; ++node, ++seen) {
             const auto cpus = files.list("system/node/node" + std::to_string(node) + "/cpulist");
             if (!cpus) continue; // Malformed, or a node that has memory only.

@@ -162,7 +162,14 @@ std::vector<unsigned> affinity_cpus() {
     return {};
 }
 
-// cpulist: "0-3,8,10-11".
+std::optional<cpu_range> parse_cpu_range(std::string_view text) {
+    const std::size_t dash = text.find('-');
+    const auto first = parse_count(text.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_count(text.substr(dash + 1));
+    if (!first || !last || *last < *first || *last >= (1u << 20)) return std::nullopt;
+    return cpu_range{static_cast<unsigned>(*first), static_cast<unsigned>(*last)};
+}
+
 std::optional<std::vector<unsigned>> node_cpus(unsigned node, const std::string& root) {
     const std::string nodes = root + "/sys/devices/system/node";
     std::ifstream file(nodes + "/node" + std::to_string(node) + "/cpulist");
@@ -175,11 +182,8 @@ std::optional<std::vector<unsigned>> node_cpus(unsigned node, const std::string&
     file >> ranges;
     std::istringstream items(ranges);
     for (std::string one; std::getline(items, one, ',');) {
-        const std::size_t dash = one.find('-');
-        const auto first = parse_count(one.substr(0, dash));
-        const auto last = dash == std::string::npos ? first : parse_count(one.substr(dash + 1));
-        if (!first || !last || *last >= (1u << 20)) continue; // malformed
-        for (auto cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<unsigned>(cpu));
+        if (const auto range = parse_cpu_range(one))
+            for (unsigned cpu = range->first; cpu <= range->last; ++cpu) cpus.push_back(cpu);
     }
     return cpus;
 }

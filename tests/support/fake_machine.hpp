@@ -9,7 +9,15 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <string>
+#include <vector>
+
+inline std::vector<unsigned> first_cpus(unsigned count) {
+    std::vector<unsigned> all(count);
+    std::iota(all.begin(), all.end(), 0u);
+    return all;
+}
 
 class fake_machine : public testing::Test {
 protected:

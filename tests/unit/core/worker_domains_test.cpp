@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,12 +32,6 @@ namespace {
 using sennit::sched::sites_of;
 using sennit::sched::worker_domains;
 using sennit::sched::worker_site;
-
-std::vector<unsigned> cpus_up_to(unsigned count) {
-    std::vector<unsigned> all(count);
-    std::iota(all.begin(), all.end(), 0u);
-    return all;
-}
 
 // The machine of a test is made up until the end of the test.
 class domains : public fake_machine {
@@ -82,7 +75,7 @@ TEST_F(domains, order_without_files_is_ascending) {
 TEST_F(domains, physical_cores_come_before_their_siblings) {
     for (unsigned i = 0; i < 8; ++i)
         siblings(i, std::to_string(i / 2 * 2) + "-" + std::to_string(i / 2 * 2 + 1));
-    EXPECT_EQ(order(cpus_up_to(8)), (std::vector<unsigned>{0, 2, 4, 6, 1, 3, 5, 7}));
+    EXPECT_EQ(order(first_cpus(8)), (std::vector<unsigned>{0, 2, 4, 6, 1, 3, 5, 7}));
     EXPECT_EQ(order({1, 4, 5, 7}), (std::vector<unsigned>{1, 4, 7, 5}))
         << "a sibling outside of the affinity mask does not count";
 }
@@ -93,13 +86,13 @@ TEST_F(domains, fast_cores_come_before_slow_ones_and_these_before_siblings) {
     for (unsigned i = 4; i < 8; ++i) siblings(i, std::to_string(i));
     file("cpu_core/cpus", "0-3\n");
     file("cpu_atom/cpus", "4-7\n");
-    EXPECT_EQ(order(cpus_up_to(8)), (std::vector<unsigned>{0, 2, 4, 5, 6, 7, 1, 3}));
+    EXPECT_EQ(order(first_cpus(8)), (std::vector<unsigned>{0, 2, 4, 5, 6, 7, 1, 3}));
 }
 
 TEST_F(domains, three_kinds_of_cores_are_ordered_by_capacity) {
     for (unsigned i = 0; i < 6; ++i)
         file(cpu(i) + "cpu_capacity", i < 2 ? "300\n" : i < 4 ? "1024\n" : "800\n");
-    EXPECT_EQ(order(cpus_up_to(6)), (std::vector<unsigned>{2, 3, 4, 5, 0, 1}));
+    EXPECT_EQ(order(first_cpus(6)), (std::vector<unsigned>{2, 3, 4, 5, 0, 1}));
 }
 
 TEST_F(domains, small_differences_of_frequency_do_not_separate_neighbours) {
@@ -107,13 +100,13 @@ TEST_F(domains, small_differences_of_frequency_do_not_separate_neighbours) {
         caches(i, std::to_string(i), i < 2 ? "0-1" : "2-3");
         file(cpu(i) + "cpufreq/cpuinfo_max_freq", i % 2 == 0 ? "5000000\n" : "5300000\n");
     }
-    EXPECT_EQ(order(cpus_up_to(4)), (std::vector<unsigned>{0, 1, 2, 3}));
+    EXPECT_EQ(order(first_cpus(4)), (std::vector<unsigned>{0, 1, 2, 3}));
 }
 
 TEST_F(domains, workers_fill_one_cache_after_the_other) {
     for (unsigned i = 0; i < 8; ++i)
         caches(i, std::to_string(i), i % 2 == 0 ? "0,2,4,6" : "1,3,5,7");
-    EXPECT_EQ(order(cpus_up_to(8)), (std::vector<unsigned>{0, 2, 4, 6, 1, 3, 5, 7}));
+    EXPECT_EQ(order(first_cpus(8)), (std::vector<unsigned>{0, 2, 4, 6, 1, 3, 5, 7}));
 }
 
 TEST_F(domains, workers_fill_one_node_after_the_other) {
@@ -122,22 +115,22 @@ TEST_F(domains, workers_fill_one_node_after_the_other) {
     nodes("0-1");
     node(0, "0,2,4,6");
     node(1, "1,3,5,7");
-    EXPECT_EQ(order(cpus_up_to(8)), (std::vector<unsigned>{0, 4, 2, 6, 1, 5, 3, 7}));
+    EXPECT_EQ(order(first_cpus(8)), (std::vector<unsigned>{0, 4, 2, 6, 1, 5, 3, 7}));
 }
 
 // ---- domains
 
 TEST_F(domains, machine_without_files_has_one_domain) {
-    EXPECT_EQ(count(cpus_up_to(8)), 1u);
+    EXPECT_EQ(count(first_cpus(8)), 1u);
     EXPECT_TRUE(sites({}).empty());
 }
 
 TEST_F(domains, each_shared_cache_is_a_domain) {
     equal_groups(1, 64);
-    EXPECT_EQ(count(cpus_up_to(64)), 1u);
+    EXPECT_EQ(count(first_cpus(64)), 1u);
     equal_groups(2, 32);
-    EXPECT_EQ(count(cpus_up_to(64)), 2u);
-    const auto found = sites(cpus_up_to(64));
+    EXPECT_EQ(count(first_cpus(64)), 2u);
+    const auto found = sites(first_cpus(64));
     EXPECT_EQ(found[31], (worker_site{.cpu = 31, .domain = 0}));
     EXPECT_EQ(found[32], (worker_site{.cpu = 32, .domain = 1}));
     EXPECT_EQ(count({1, 2, 3}), 1u) << "three processors of 64";
@@ -150,33 +143,33 @@ TEST_F(domains, caches_of_four_nodes_are_domains) {
     nodes("0-3");
     for (unsigned i = 0; i < 4; ++i)
         node(i, std::to_string(16 * i) + "-" + std::to_string(16 * i + 15));
-    EXPECT_EQ(count(cpus_up_to(64)), 8u);
-    EXPECT_EQ(sites(cpus_up_to(64))[63], (worker_site{.cpu = 63, .domain = 7}));
+    EXPECT_EQ(count(first_cpus(64)), 8u);
+    EXPECT_EQ(sites(first_cpus(64))[63], (worker_site{.cpu = 63, .domain = 7}));
 }
 
 TEST_F(domains, nodes_are_domains_where_caches_are_not_known) {
     equal_groups(4, 4);
     for (unsigned i = 0; i < 16; ++i)
         std::filesystem::remove_all(root / "sys/devices" / (cpu(i) + "cache"));
-    EXPECT_EQ(count(cpus_up_to(16)), 4u);
+    EXPECT_EQ(count(first_cpus(16)), 4u);
 }
 
 TEST_F(domains, cache_that_is_unknown_of_one_processor_counts_for_none) {
     equal_groups(4, 4);
     std::filesystem::remove_all(root / "sys/devices" / (cpu(5) + "cache"));
-    EXPECT_EQ(count(cpus_up_to(16)), 4u) << "the list of its neighbours names it";
+    EXPECT_EQ(count(first_cpus(16)), 4u) << "the list of its neighbours names it";
     nodes("");
     for (unsigned i = 4; i < 8; ++i) file(cpu(i) + "cache/index3/shared_cpu_list", "garbage");
-    EXPECT_EQ(count(cpus_up_to(16)), 1u);
+    EXPECT_EQ(count(first_cpus(16)), 1u);
 }
 
 TEST_F(domains, virtual_machine_with_a_cache_for_each_processor_has_one_domain) {
     for (unsigned i = 0; i < 4; ++i) caches(i, std::to_string(i), std::to_string(i));
-    EXPECT_EQ(count(cpus_up_to(4)), 1u);
+    EXPECT_EQ(count(first_cpus(4)), 1u);
     nodes("0-1");
     node(0, "0-1");
     node(1, "2-3");
-    EXPECT_EQ(count(cpus_up_to(4)), 2u) << "its nodes are known";
+    EXPECT_EQ(count(first_cpus(4)), 2u) << "its nodes are known";
 }
 
 TEST_F(domains, holes_in_the_list_of_processors_separate_no_domain) {
@@ -189,7 +182,7 @@ TEST_F(domains, holes_in_the_list_of_processors_separate_no_domain) {
 
 TEST_F(domains, workers_beyond_the_processors_begin_again) {
     equal_groups(2, 2);
-    const worker_domains found(sites(cpus_up_to(4)), 7);
+    const worker_domains found(sites(first_cpus(4)), 7);
     EXPECT_TRUE(found.several());
     EXPECT_EQ(found.cpu_of(6), 2u);
     EXPECT_TRUE(found.near(0, 5));
@@ -199,9 +192,9 @@ TEST_F(domains, workers_beyond_the_processors_begin_again) {
 
 TEST_F(domains, few_workers_of_many_processors_have_one_domain) {
     equal_groups(2, 32);
-    const worker_domains few(sites(cpus_up_to(64)), 32);
+    const worker_domains few(sites(first_cpus(64)), 32);
     EXPECT_FALSE(few.several());
-    EXPECT_TRUE(worker_domains(sites(cpus_up_to(64)), 33).several());
+    EXPECT_TRUE(worker_domains(sites(first_cpus(64)), 33).several());
 }
 
 // ---- the processors of a runtime
@@ -261,7 +254,7 @@ TEST_F(domains, machine_is_read_once) {
 
 TEST_F(domains, thief_looks_at_each_other_worker_once) {
     equal_groups(4, 4);
-    const worker_domains found(sites(cpus_up_to(16)), 16);
+    const worker_domains found(sites(first_cpus(16)), 16);
     for (unsigned workers : {9u, 16u})
         for (unsigned me = 0; me < workers; ++me)
             for (unsigned start = 0; start < workers; ++start)
@@ -276,7 +269,7 @@ TEST_F(domains, thief_looks_at_each_other_worker_once) {
                     EXPECT_TRUE(far_first ? std::is_partitioned(seen.rbegin(), seen.rend(), is_near)
                                           : std::is_partitioned(seen.begin(), seen.end(), is_near));
                     std::sort(seen.begin(), seen.end());
-                    std::vector<unsigned> others = cpus_up_to(workers);
+                    std::vector<unsigned> others = first_cpus(workers);
                     others.erase(others.begin() + me);
                     EXPECT_EQ(seen, others);
                 }
@@ -284,7 +277,7 @@ TEST_F(domains, thief_looks_at_each_other_worker_once) {
 
 TEST_F(domains, each_victim_comes_first_in_turn) {
     equal_groups(2, 4);
-    const worker_domains found(sites(cpus_up_to(8)), 8);
+    const worker_domains found(sites(first_cpus(8)), 8);
     std::vector<unsigned> first(8);
     for (unsigned start = 0; start < 8; ++start)
         for (const bool far_first : {false, true})
@@ -297,7 +290,7 @@ TEST_F(domains, each_victim_comes_first_in_turn) {
 // The standard deviation of the number of near victims is 94. The seed is fixed.
 TEST_F(domains, near_victim_comes_first_seven_times_of_eight) {
     equal_groups(4, 4);
-    const worker_domains found(sites(cpus_up_to(16)), 16);
+    const worker_domains found(sites(first_cpus(16)), 16);
     sennit::base::random random(1);
     constexpr int rounds = 80'000;
     std::vector<int> first(16);
@@ -471,7 +464,7 @@ TEST_F(domains_of_runtime, near_worker_is_woken_first) {
     for (unsigned me = 0; me < workers; ++me)
         for (int round = 0; round < 20; ++round) {
             sennit::fiber waker({.runtime = &runtime, .worker = me}, [&] {
-                std::vector<unsigned> others = cpus_up_to(workers);
+                std::vector<unsigned> others = first_cpus(workers);
                 others.erase(others.begin() + me);
                 const unsigned neighbour = me ^ 1;
                 EXPECT_EQ(woken_by_this_worker(others), neighbour) << me;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -17,12 +16,6 @@ namespace {
 using sennit::sys::describe_processors;
 using sennit::sys::processor;
 constexpr unsigned unknown = processor::unknown;
-
-std::vector<unsigned> first_cpus(unsigned count) {
-    std::vector<unsigned> all(count);
-    std::iota(all.begin(), all.end(), 0u);
-    return all;
-}
 
 class machine : public fake_machine {
 protected:
