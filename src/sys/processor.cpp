@@ -22,8 +22,4 @@ bool leave_processor(int number, unsigned threads) noexcept {
     return true;
 }
 
-void yield_processor() noexcept {
-    sched_yield();
-}
-
 } // namespace sennit::sys

@@ -10,11 +10,7 @@ int current_processor() noexcept;
 
 // Moves the calling thread to another processor of its affinity mask, if the mask holds at least
 // `threads` of them, and at least two. The mask is the same afterwards. Returns true if the thread
-// has moved. Costs 10 to 30 us.
+// has moved. Masks of more than 1,024 processors are left alone. Costs 10 to 30 us.
 bool leave_processor(int number, unsigned threads) noexcept;
-
-// Lets the threads that wait for the calling thread's processor run before it. Costs 0.5 us if
-// there are none.
-void yield_processor() noexcept;
 
 } // namespace sennit::sys

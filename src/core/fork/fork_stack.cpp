@@ -74,6 +74,15 @@ void worker::publish_eagerly(sys::worker_tls& tls) noexcept {
     tls.steal_requested.store(1);
 }
 
+// The next pushes find a request, and look whether the woken worker has begun (waits_for_woken).
+waker_note worker::leave_waker_note(worker& woken) noexcept {
+    const waker_note left =
+        idle_.leave_waker_note(&woken.runtime_ == &runtime_ ? &woken.parker() : nullptr);
+    if (left.processor != waker_note::no_processor)
+        thread_.tls.load_rlx()->steal_requested.store(1); // The own thread wrote thread_.tls.
+    return left;
+}
+
 // Runs before the context leaves its worker: all its forks stay visible to thieves.
 void worker::publish_rest(context& self) noexcept {
     sys::worker_tls& tls = *thread_.tls.load_rlx(); // The own thread wrote thread_.tls.

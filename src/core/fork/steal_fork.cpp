@@ -122,11 +122,7 @@ bool thief::steal_fork() noexcept {
     const unsigned start = me_.random_below(n);
     for (unsigned i = 0; i < n; ++i) {
         worker& victim = me_.runtime().worker_at((start + i) % n);
-        if (&victim == &me_) continue;
-        context* target = victim.running();
-        if (!target) continue;
-        if (steal_fork_from(*target, &victim)) return true;
-        victim.request_share(me_);
+        if (&victim != &me_ && steal_fork_of_worker(victim)) return true;
     }
     return steal_fork_from_suspended();
 }

@@ -387,7 +387,7 @@ waker_note idle_search::leave_waker_note(const sched::parker* woken) noexcept {
 bool idle_search::waits_for_woken_slowly() noexcept {
     if (woken_->notified_hint()) {
         if (sys::now_ns() - woken_ns_ < tuning::woken_begin_ns) return true;
-        sys::yield_processor();
+        sys::yield_thread();
     }
     woken_ = nullptr;
     return false;

@@ -94,8 +94,8 @@ private:
     bool searches_ = false; // True while this worker is counted as a searcher.
     // True if this worker was woken from outside, and has woken no other worker since.
     bool woken_from_outside_ = false;
-    // The worker that this one woke then, until it has begun or this one has yielded to it; null:
-    // none. And the time of the wake-up.
+    // The worker that this one woke first after it was woken from outside, until that worker has
+    // begun or this one has yielded to it; null: none. `woken_ns_`: the time of that wake-up.
     const sched::parker* woken_ = nullptr;
     std::int64_t woken_ns_ = 0;
     late_look_policy late_look_policy_;

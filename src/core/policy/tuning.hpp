@@ -75,9 +75,6 @@ inline constexpr std::int64_t share_ns = 3'000;
 // nothing to run since the last request. A wake-up takes 5 us, and up to 70 us where a host has to
 // bring a halted virtual processor back. Chosen by the row `io-echo-16` with two workers.
 inline constexpr std::int64_t share_by_waking_ns = 50'000;
-// A worker that was woken from outside looks after this time whether the worker that it woke has
-// begun: two to three wake-ups of a halted virtual processor.
-inline constexpr std::int64_t woken_begin_ns = 100'000;
 // A queue that is not worth sharing is shared in any case after this time: tasks may be short and
 // continue forever.
 inline constexpr std::int64_t trial_ns = 20'000'000;
@@ -133,6 +130,10 @@ inline constexpr unsigned contended_sections = simulated ? 1 : 256;
 inline constexpr std::int64_t first_sentinel_sleep_ns = 100'000;
 inline constexpr std::int64_t longest_sentinel_sleep_ns = 1'000'000;
 inline constexpr unsigned sentinel_idle_looks = simulated ? 1 : 3;
+
+// A worker that was woken from outside looks after this time whether the worker that it woke has
+// begun: two to three wake-ups of a halted virtual processor.
+inline constexpr std::int64_t woken_begin_ns = 100'000;
 
 // The number of consecutive looks without an event after which no sentinel looks after the worker
 // that waits for events from outside: the next event then wakes a second worker, which takes some

@@ -12,7 +12,6 @@
 #include "sys/futex.hpp"
 #include "sys/membarrier.hpp"
 #include "sys/mutant.hpp"
-#include "sys/processor.hpp"
 #include "sys/stack_overflow.hpp"
 #include "sys/thread.hpp"
 #include "sys/topology.hpp"
@@ -417,13 +416,9 @@ void runtime_core::post_pinned(runnable& what) noexcept {
         worker_at(index).spare().notify_inactive();
 }
 
-void runtime_core::notify(worker& chosen, bool as_searcher) noexcept {
+waker_note runtime_core::waker_note_for(worker& woken) noexcept {
     worker* const waker = this_worker();
-    const waker_note note = waker ? waker->leave_waker_note(chosen) : waker_note{};
-    if (as_searcher)
-        chosen.parker().notify_as_searcher(note);
-    else
-        chosen.parker().notify(note);
+    return waker ? waker->leave_waker_note(woken) : waker_note{};
 }
 
 std::uint64_t runtime_core::work_items() const noexcept {

@@ -122,15 +122,15 @@ public:
             domains_.several() ? take_near_parked(last) : idle_.take_any(worker_capacity(), last);
         if (chosen == idle_map::none) return;
         searching_.fetch_add(1);
-        notify(worker_at(chosen), true);
+        worker& woken = worker_at(chosen);
+        woken.parker().notify_as_searcher(waker_note_for(woken));
     }
 
-    // Notifies a worker whose bit the caller has taken from the idle map.
-    static void notify(worker& chosen, bool as_searcher) noexcept;
     // Wakes the worker `index`, if it is parked. Returns true if it was.
     bool wake_worker(unsigned index) noexcept {
         if (!idle_.clear(index)) return false;
-        notify(worker_at(index), false);
+        worker& woken = worker_at(index);
+        woken.parker().notify(waker_note_for(woken));
         return true;
     }
 
@@ -213,6 +213,8 @@ public:
 private:
     friend class snapshot;
     friend class watchdog;
+    // The note of the calling thread for a worker that it is about to notify.
+    static waker_note waker_note_for(worker& woken) noexcept;
     // As idle_map::take_any. Takes the bit of a worker near the calling worker, if one is parked.
     [[gnu::cold]] unsigned take_near_parked(unsigned last) noexcept;
     void post_inside(runnable& what) noexcept;

@@ -33,8 +33,8 @@ struct worker_site {
 // threads of a core, fast cores before slow ones, and neighbours together.
 void sort_for_workers(std::vector<sys::processor>& all);
 
-// Finds the domain of each processor, in the given order. All have one domain where
-// the facts are not known of all, or no domain would have two of the processors.
+// Finds the domain of each processor, in the given order. All have one domain where a fact is not
+// known of all processors, or no domain would have two of them.
 std::vector<worker_site> sites_of(const std::vector<sys::processor>& all);
 
 class worker_domains {

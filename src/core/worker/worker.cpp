@@ -193,15 +193,6 @@ context* worker::idle_context() noexcept {
     return found;
 }
 
-waker_note worker::leave_waker_note(worker& woken) noexcept {
-    const waker_note left =
-        idle_.leave_waker_note(&woken.runtime_ == &runtime_ ? &woken.parker() : nullptr);
-    // The next pushes look whether the woken worker has begun.
-    if (left.processor != waker_note::no_processor)
-        thread_.tls.load_rlx()->steal_requested.store(1); // The own thread wrote tls.
-    return left;
-}
-
 void worker::loop() noexcept {
     // The worker is read again each time: the task may have moved this context to another worker.
     while (this_worker()->run_one()) {
