@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/machine.hpp"
 
+#include "sys/cpu_range.hpp"
 #include "sys/environment.hpp"
-#include "sys/topology.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sennit::sys {
@@ -12,13 +11,6 @@ namespace sennit::sys {
 // The smaller of the affinity mask and the control group's quota, rounded up; at least 1. See
 // cgroup_cpu_quota for `root`.
 unsigned usable_cpus(const std::string& root = "");
-
-// A part of a list of processors as the kernel writes it, "0-3,8,10-11": "0-3" or "8". Nothing if
-// the text is malformed or a number is 1,048,576 or more.
-struct cpu_range {
-    unsigned first, last;
-};
-std::optional<cpu_range> parse_cpu_range(std::string_view text);
 
 // Processors of the calling thread's affinity mask, ascending; empty if the system does not tell.
 std::vector<unsigned> affinity_cpus();
