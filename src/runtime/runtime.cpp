@@ -82,7 +82,7 @@ struct call_of_run : sched::runnable {
 void runtime::call_on_worker(void (*function)(void*) noexcept, void* argument) {
     check_not_lost();
     call_of_run work(function, argument);
-    sched::schedule(work, *core_);
+    if (!core_->run_as_guest(work)) sched::schedule(work, *core_);
     work.done.wait("runtime::run");
 }
 

@@ -19,6 +19,15 @@ os_thread_id this_os_thread() noexcept {
     return static_cast<os_thread_id>(::syscall(SYS_gettid));
 }
 
+pthread_t this_thread_handle() noexcept {
+    return ::pthread_self();
+}
+
+bool is_main_thread() noexcept {
+    static thread_local const bool is_main = this_os_thread() == this_process();
+    return is_main;
+}
+
 process_id this_process() noexcept {
     return ::getpid();
 }

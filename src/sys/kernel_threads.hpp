@@ -15,6 +15,13 @@ using process_id = int;
 // The calling thread's number, as in /proc. A system call.
 os_thread_id this_os_thread() noexcept;
 
+// The calling thread, for the calls that take a handle.
+pthread_t this_thread_handle() noexcept;
+
+// True on the thread on which the process began. Its thread-local variables exist until the process
+// ends. In a child of fork() that another thread made, false on all threads.
+bool is_main_thread() noexcept;
+
 // The process number; a child of fork() has another. A system call.
 process_id this_process() noexcept;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/switch.hpp"
 
+#include <pthread.h>
+
 #include <utility>
 
 namespace sennit::sys {
@@ -19,6 +21,19 @@ void restore_state(machine_context& to, exception_globals& globals) noexcept {
     if (to.fp_control != 0) write_fp_control(std::exchange(to.fp_control, 0));
     to.keeps = false;
 }
+
+#ifdef SENNIT_ADDRESS_SANITIZER
+void note_stack_of_thread(machine_context& own) noexcept {
+    pthread_attr_t seen;
+    if (::pthread_getattr_np(::pthread_self(), &seen) != 0) return;
+    void* low = nullptr;
+    ::pthread_attr_getstack(&seen, &low, &own.stack_size);
+    ::pthread_attr_destroy(&seen);
+    own.stack_low = low;
+}
+#else
+void note_stack_of_thread(machine_context&) noexcept {}
+#endif
 
 #ifdef SENNIT_ADDRESS_SANITIZER
 // A fake stack ends with its last switch: this function adopts it, and leaves it for good.

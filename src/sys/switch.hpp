@@ -56,6 +56,10 @@ struct machine_context {
 void keep_state(machine_context& from, exception_globals& globals) noexcept;
 void restore_state(machine_context& to, exception_globals& globals) noexcept;
 
+// Notes the bounds of the calling thread's own stack, for AddressSanitizer, in a context to which
+// the thread will switch back.
+void note_stack_of_thread(machine_context& own) noexcept;
+
 // Ends the sanitizers' notes for a context to which no thread will switch again.
 void end_notes(machine_context& of) noexcept;
 

@@ -103,20 +103,20 @@ void allow_thread_suspension() noexcept {
     ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
 }
 
-bool thread_suspender::request(const thread& whom) noexcept {
+bool thread_suspender::request(pthread_t whom) noexcept {
     state_.store(requested);
     if (send(whom)) return true;
     state_.store(running);
     return false;
 }
 
-bool thread_suspender::send(const thread& whom) noexcept {
+bool thread_suspender::send(pthread_t whom) noexcept {
     sigval value{};
     value.sival_ptr = this;
-    return ::pthread_sigqueue(whom.handle(), SIGURG, value) == 0;
+    return ::pthread_sigqueue(whom, SIGURG, value) == 0;
 }
 
-bool thread_suspender::wait_until(const thread& whom, std::int64_t deadline_ns) noexcept {
+bool thread_suspender::wait_until(pthread_t whom, std::int64_t deadline_ns) noexcept {
     for (;;) {
         if (state_.load() == suspended) return true;
         const std::int64_t now = now_ns();

@@ -11,12 +11,13 @@
 // State of a thread_suspender: running; requested; suspended; then running again. Only the
 // requester changes running to requested and suspended to running. Only the handler changes
 // requested to suspended.
-// goes from going to asked and from halted to going, only the handler from asked to halted.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
-#include "sys/thread.hpp"
 
+#include <pthread.h>
+
+#include <cstddef>
 #include <cstdint>
 
 namespace sennit::sys {
@@ -32,10 +33,10 @@ struct code_position {
 class thread_suspender {
 public:
     // Requests a suspension. One requester at a time. False: the system refuses.
-    bool request(const thread& whom) noexcept;
+    bool request(pthread_t whom) noexcept;
     // True if the thread was suspended before the deadline (CLOCK_MONOTONIC); otherwise the request
     // is withdrawn.
-    bool wait_until(const thread& whom, std::int64_t deadline_ns) noexcept;
+    bool wait_until(pthread_t whom, std::int64_t deadline_ns) noexcept;
     void resume() noexcept;
     // Requires a suspended thread.
     const code_position& where() const noexcept { return where_; }
@@ -45,7 +46,7 @@ public:
 
 private:
     static constexpr std::uint32_t running = 0, requested = 1, suspended = 2;
-    bool send(const thread& whom) noexcept;
+    bool send(pthread_t whom) noexcept;
 
     base::atomic<std::uint32_t> state_{running};
     code_position where_;

@@ -96,14 +96,14 @@ bool snapshot::suspend_all_workers() noexcept {
         if (!one.thread().joinable()) // A spare worker whose thread was refused.
             found_.workers[i].asleep = true;
         else if (&one != this_worker())
-            found_.workers[i].thread_suspended = one.suspender().request(one.thread());
+            found_.workers[i].thread_suspended = one.suspender().request(one.runs_on());
     }
     for (unsigned i = 0; i < of_.worker_count_with_spares(); ++i) {
         worker& one = of_.worker_at(i);
         worker_report& report = found_.workers[i];
         if (&one == this_worker() || !one.thread().joinable()) continue;
         if (report.thread_suspended)
-            report.thread_suspended = one.suspender().wait_until(one.thread(), until);
+            report.thread_suspended = one.suspender().wait_until(one.runs_on(), until);
         if (report.thread_suspended)
             report.pc = one.suspender().where().pc;
         else

@@ -19,11 +19,16 @@
 namespace sennit::sched {
 
 void push_fork_slow() noexcept {
-    this_worker()->publish_on_request();
+    if (worker* me = this_worker()) [[likely]]
+        return me->publish_on_request();
+    // At a checkpoint: a thief has sent its request to a guest that has left.
+    sys::tls().steal_requested.store_rlx(0); // Orders nothing: nobody waits for an answer.
 }
 
 bool pop_fork_slow(fork_slot* slot) noexcept {
-    if (this_worker()->take_back(slot)) return true;
+    worker& me = *this_worker();
+    if (me.take_back(slot)) return true;
+    if (me.has_guest()) me.wait_as_guest(*slot);
     slot->done.wait("a stolen child");
     base::annotate_read(slot);
     return false;

@@ -17,6 +17,8 @@
 #include "sys/mutant.hpp"
 
 #include <array>
+#include <memory>
+#include <new>
 
 namespace sennit::sched {
 
@@ -41,12 +43,13 @@ bool seems_to_have_private_forks(const worker& one) noexcept {
 
 } // namespace
 
-// `owner`: the worker that runs the context; null if the context is suspended.
-bool thief::steal_fork_from(context& victim, worker* owner) noexcept {
+// Takes the oldest public fork of `victim`; null: there is none. `owner`: the worker that runs the
+// context; null if the context is suspended.
+fork_slot* thief::take_fork_from(context& victim, worker* owner) noexcept {
     std::uint64_t seen = victim.forks.load();
     for (;;) {
         const fork_range range = fork_range::of(seen);
-        if (range.empty()) return false;
+        if (range.empty()) return nullptr;
         if (!victim.forks.cas(seen, fork_range{range.top + 1, range.split}.word())) continue;
         me_.counted.steals.add();
         if (owner && me_.runtime().domains().several() &&
@@ -61,9 +64,53 @@ bool thief::steal_fork_from(context& victim, worker* owner) noexcept {
         const bool more = range.size() > 1 || (owner && seems_to_have_private_forks(*owner));
         if (!SENNIT_MUTANT("wake-up by a thief"))
             more ? me_.runtime().wake_searcher() : me_.runtime().wake_one();
-        run_stolen(*victim.slot(range.top));
+        return victim.slot(range.top);
+    }
+}
+
+bool thief::steal_fork_from(context& victim, worker* owner) noexcept {
+    fork_slot* const taken = take_fork_from(victim, owner);
+    if (taken) run_stolen(*taken);
+    return taken != nullptr;
+}
+
+// As long as a context runs `child`, it has no forks but those of the child and of the child's
+// descendants. So if the child has not ended after the theft, the fork is one of these. Otherwise
+// the context may have gone on to anything, and a worker runs the fork.
+bool thief::steal_fork_of_child(const fork_slot& child) noexcept {
+    for (unsigned i = 0, all = me_.runtime().worker_count_with_spares(); i < all; ++i) {
+        worker& victim = me_.runtime().worker_at(i);
+        context* const target = victim.running();
+        // pairs with run_stolen
+        if (!target || target->stolen.load_acq() != &child) continue;
+        fork_slot* const taken = take_fork_from(*target, &victim);
+        if (!taken) {
+            victim.request_share(me_);
+            return false;
+        }
+        if (child.done.finished() && !SENNIT_MUTANT("a fork of unknown origin goes to a worker"))
+            leave_to_worker(*taken);
+        else
+            run_stolen(*taken);
         return true;
     }
+    return false;
+}
+
+void thief::leave_to_worker(fork_slot& taken) noexcept {
+    struct errand : runnable {
+        explicit errand(fork_slot& which) noexcept
+            : runnable([](runnable* self) noexcept {
+                  const std::unique_ptr<errand> me(static_cast<errand*>(self));
+                  this_worker()->stealing().run_stolen(me->slot);
+              }),
+              slot(which) {}
+        fork_slot& slot;
+    };
+    if (auto* const what = new (std::nothrow) errand(taken))
+        me_.runtime().post(*what);
+    else
+        run_stolen(taken);
 }
 
 void thief::run_stolen(fork_slot& slot) noexcept {
@@ -74,7 +121,11 @@ void thief::run_stolen(fork_slot& slot) noexcept {
     bool failed = false;
     {
         strand_frame child;
-        failed = slot.run(&slot); // May suspend, and continue on another worker.
+        context& here = me_.self();
+        fork_slot* const outer = here.stolen.load_rlx(); // Owner's own word.
+        here.stolen.store_rel(&slot);                    // pairs with steal_fork_of_child
+        failed = slot.run(&slot);     // May suspend, and continue on another worker.
+        here.stolen.store_rlx(outer); // Published by the end of the slot.
     }
     base::annotate_write(&slot); // The slot holds the result.
     waiter* parent = slot.done.finish_and_take_waiter(failed);
@@ -82,7 +133,7 @@ void thief::run_stolen(fork_slot& slot) noexcept {
     worker& here = *this_worker();
     resumable* const next = parent->parked;
     if (next && next->run == &context::resume_ready && &next->runtime == &here.runtime() &&
-        here.is_local(*next))
+        here.is_local(*next) && !here.resumes_parent_next())
         // Resumed directly: its data is in this worker's cache.
         here.resume_next(static_cast<context&>(*next));
     else

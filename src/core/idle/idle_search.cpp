@@ -326,19 +326,23 @@ bool idle_search::park(bool lone_tasks) noexcept {
             sentinel_sleep_ns = std::min(2 * sentinel_sleep_ns, tuning::longest_sentinel_sleep_ns);
         }
         if (owes_look_ && !SENNIT_MUTANT("late look")) until = std::min(until, look_ns);
-        const bool leads = me_.runtime().timers().try_become_leader(me_.index());
-        const std::int64_t timer = leads ? me_.runtime().timers().next_ns() : never;
+        leads_ = me_.runtime().timers().try_become_leader(me_.index());
+        const std::int64_t timer = leads_ ? me_.runtime().timers().next_ns() : never;
         event_source* const polls =
             events && !leaves && events->try_become_poller(me_.index()) ? events : nullptr;
         me_.counted.parks.add();
         tracing::emit(trace_kind::sleeps, nullptr);
         // Registers again at its next lock; until then a busy worker may be exclusive.
         base::unregister_this_thread();
+        const bool offered = until == never && timer == never && !polls;
+        if (offered) me_.loan().offer();
         const bool chosen = timer < until    ? parker_.sleep_to(timer, polls, caught_)
                             : until == never ? park_without_deadline(polls)
                                              : parker_.sleep_for_either(until, polls, caught_);
+        if (offered) me_.loan().end_offer();
         tracing::emit(trace_kind::rises, nullptr);
         if (polls) polls->release_poller();
+        const bool leads = std::exchange(leads_, false);
         if (leads) me_.runtime().timers().release_lead();
         if (!chosen && (caught_.count != 0 || (timer < until && timer <= sys::now_ns()))) {
             cancel_park(is_sentinel); // No more looks: a timer is due, and its task is late.

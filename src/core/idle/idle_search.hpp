@@ -43,6 +43,11 @@ public:
     // Scans the other workers' queues, for a worker that has work, and takes what lies behind a
     // stuck worker.
     void help_stuck_workers() noexcept;
+    // A guest parks the worker, whose own thread sleeps, before it leaves: guest_thread.cpp.
+    // Returns true if that thread must be woken, for work or for a duty.
+    bool park_for_guest() noexcept;
+    // A guest, before it runs a task: takes the duties of the parked worker from it.
+    void begin_guest() noexcept;
     // Parks until a waker chooses the worker, and looks for deadlocks meanwhile. Returns true if a
     // waker did. Where `events` is not null, also returns when it has events, or without cause.
     // src/core/diagnostics/deadlock_detector.cpp.
@@ -100,6 +105,7 @@ private:
     std::int64_t woken_ns_ = 0;
     late_look_policy late_look_policy_;
     bool owes_look_ = false; // True while this worker is the late looker.
+    bool leads_ = false;     // True while this worker sleeps as the timer leader.
     std::unique_ptr<progress_tracker[]> progress_trackers_; // One for each worker.
     caught_events caught_;
     std::uint32_t seen_delivered_ = 0; // event_source::delivered() at the last look.

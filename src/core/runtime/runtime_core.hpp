@@ -51,11 +51,20 @@ public:
     // Activates spare workers for good, or releases such: documented at runtime::resize.
     void resize(unsigned workers);
 
+    // Runs `task` on the calling thread, in the place of a parked worker, until the task ends or
+    // first has to wait; a worker then continues it. Returns false, without any effect on the task,
+    // if the caller is not the main thread or is on a worker, or if no worker can be borrowed.
+    // src/core/worker/guest_thread.cpp.
+    bool run_as_guest(runnable& task) noexcept;
+
     // For the watchdog. Returns false if no spare worker is available; `refused` says that the
     // system had no thread or no memory.
     bool activate_spare(bool& refused) noexcept;
     void release_spare(worker& spare) noexcept;
     context_pool& contexts() noexcept { return contexts_; }
+    // The floating-point control words of a task that has not changed them: those of the thread
+    // that made the runtime.
+    std::uint64_t fp_control() const noexcept { return fp_control_; }
     shared_queue& injector() noexcept { return injector_; }
     idle_map& idle() noexcept { return idle_; }
     const worker_domains& domains() const noexcept { return domains_; }
@@ -230,6 +239,7 @@ private:
     const runtime_options options_;
     const unsigned fork_generation_;
     const worker_domains domains_;
+    const std::uint64_t fp_control_ = sys::read_fp_control();
     context_pool contexts_;
     const std::unique_ptr<model_state> model_{hooks::make_runtime_state(*this)};
     std::vector<std::unique_ptr<worker>> workers_; // Null: a spare worker that was never needed.

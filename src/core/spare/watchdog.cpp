@@ -229,7 +229,7 @@ bool watchdog::is_stuck(worker& one) noexcept {
     const std::uint64_t progress =
         seen.tasks_run() + seen.direct_switches.read() + seen.steals.read() + seen.parks.read();
     const bool awake = !one.runtime().idle().is_set(one.index());
-    const std::int64_t worked = sys::cpu_time_ns(one.thread().handle());
+    const std::int64_t worked = sys::cpu_time_ns(one.runs_on());
     if (!awake || !one.note.awake || progress != one.note.progress) {
         one.note = {progress, worked, awake};
         return false;

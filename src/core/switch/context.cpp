@@ -44,6 +44,8 @@ context::context(runtime_core& owner, unsigned number, sys::stack frames, std::b
       saved_head(fork_base()), stack(frames), index(number) {
     saved_strand = &own;
     own.outer = nullptr;
+    // A context may be made while a task that has changed the control words gives up its stack.
+    machine.fp_usual = owner.fp_control();
     machine.sp = sys::prepare_stack(stack.high, [] { enter_context(); });
     machine.stack_low = stack.low;
     machine.stack_size = static_cast<std::size_t>(stack.high - stack.low);

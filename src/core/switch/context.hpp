@@ -126,6 +126,9 @@ public:
     bool large = false; // True if its stack is larger than the runtime's usual one.
 
     alignas(base::destructive_distance) base::atomic<std::uint64_t> forks{0};
+    // The stolen fork that runs here, the innermost one; null: none. Written by the thread that
+    // runs here. Other threads compare it.
+    base::atomic<fork_slot*> stolen{nullptr};
     base::spin_lock lock;
 };
 

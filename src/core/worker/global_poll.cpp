@@ -23,6 +23,10 @@
 namespace sennit::sched {
 
 bool worker::poll_global_sources() noexcept {
+    if (guest_) [[unlikely]] {
+        leave_as_guest(); // Nothing of *this may be used afterwards.
+        return true;
+    }
     if (spare_.deactivation_requested()) [[unlikely]]
         (void)deactivate();
     poll_.begin(counted.tasks_picked.read());

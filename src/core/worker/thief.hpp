@@ -25,6 +25,10 @@ public:
     bool steal_fork() noexcept;
     // Steals a fork of a suspended context and runs it. Returns false if there is none.
     bool steal_fork_from_suspended() noexcept;
+    // Steals a fork of a stolen child that runs on another worker, or of one of its descendants,
+    // and runs it. Returns false if there is none; that worker then has got a steal request.
+    // (Leapfrogging: Wagner and Calder, PPoPP 1993.)
+    bool steal_fork_of_child(const fork_slot& child) noexcept;
     // Returns a suspended context with public forks that this worker may run; null if there is
     // none.
     context* find_stealable_context() const noexcept;
@@ -55,7 +59,9 @@ private:
     bool steal_fork_of_worker(worker& victim) noexcept;
     // Looks at all other workers, usually first at those of the own domain.
     [[gnu::cold]] bool steal_fork_by_distance() noexcept;
+    fork_slot* take_fork_from(context& victim, worker* owner) noexcept;
     bool steal_fork_from(context& victim, worker* owner) noexcept;
+    void leave_to_worker(fork_slot& taken) noexcept;
     void run_stolen(fork_slot& slot) noexcept;
     void run_stolen_detached(fork_slot& slot) noexcept;
     class forced_batch;

@@ -73,6 +73,7 @@ void worker::start() {
     rules_.consolidates = runtime_.consolidation().enabled() && runtime_.worker_capacity() > 1;
     idle_.prepare(runtime_.worker_capacity(), runtime_.options().search_time);
     thread_.handle = sys::thread(&worker::thread_main, this);
+    thread_.runs_on.store(thread_.handle.handle());
 }
 
 void worker::join() {
@@ -81,6 +82,17 @@ void worker::join() {
 
 void worker::disown_thread() noexcept {
     thread_.handle.disown();
+}
+
+// Workers that parked before this worker ran on the thread with this line could send it no request
+// there, so the first fork is published without one.
+void worker::begin_on(sys::worker_tls& tls, context& first) noexcept {
+    tls.head.store_rlx(first.saved_head);  // Published with thread_.tls below.
+    tls.split.store_rlx(first.saved_head); // Published with thread_.tls below.
+    tls.strand = first.saved_strand;
+    tls.context.store(&first);
+    if (rules_.steals && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
+    thread_.tls.store(&tls);
 }
 
 SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
@@ -115,14 +127,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     me.thread_.own_stack.tsan_fiber = __tsan_get_current_fiber();
 #endif
     context& first = me.runtime_.first_context(me.index_);
-    tls.head.store_rlx(first.saved_head);  // Published with thread_.tls below.
-    tls.split.store_rlx(first.saved_head); // Published with thread_.tls below.
-    tls.strand = first.saved_strand;
-    tls.context.store(&first);
-    // Workers that parked before this worker existed could send it no request, so its first fork is
-    // published without one.
-    if (me.rules_.steals && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
-    me.thread_.tls.store(&tls);
+    me.begin_on(tls, first);
     sys::switch_stacks(me.thread_.own_stack, first.machine, *me.thread_.exceptions);
 
     // Thieves read this hot line until the last worker has left its loop.

@@ -18,6 +18,7 @@
 #include "core/worker/global_poll.hpp"
 #include "core/worker/placement_rules.hpp"
 #include "core/worker/thief.hpp"
+#include "core/worker/worker_loan.hpp"
 #include "core/worker/worker_policies.hpp"
 #include "core/worker/worker_services.hpp"
 #include "core/worker/worker_thread.hpp"
@@ -48,11 +49,23 @@ public:
     sys::thread& thread() noexcept { return thread_.handle; }
     sys::thread_suspender& suspender() noexcept { return thread_.suspender; }
     void disown_thread() noexcept; // In a child of fork(), where the thread does not exist.
+    // Any thread, once the thread has started. The thread that runs the worker.
+    pthread_t runs_on() const noexcept { return thread_.runs_on.load(); }
     // Any thread: a metric.
     std::size_t cached_context_count() const noexcept { return services.contexts.size(); }
 
     // The worker loop. It runs on every idle context and returns on none.
     [[noreturn]] static void loop() noexcept;
+    // On a thread outside, which has taken this worker's bit from the idle map. Runs `task` on the
+    // calling thread until the task ends or first has to wait. Returns false if the worker is not
+    // offered, or if there is no memory for a stack. guest_thread.cpp.
+    bool run_for_guest(runnable& task) noexcept;
+    worker_loan& loan() noexcept { return loan_; } // See worker_loan.hpp.
+    // Own thread. True on the thread of a guest.
+    bool has_guest() const noexcept { return guest_; }
+    // On the thread of a guest. Waits for a stolen child, at most as long as a worker searches, and
+    // runs forks of the child meanwhile.
+    void wait_as_guest(fork_slot& child) noexcept;
     // Runs the post-switch action of the outgoing context, once that context has been saved. This
     // must be the first call on a stack after each switch.
     static void on_switched_in() noexcept;
@@ -198,6 +211,7 @@ public:
     // Own thread. Resumes `parent`, whose last child just finished on this worker, as soon as the
     // loop runs again.
     void resume_next(context& parent) noexcept { next_up_.parent = &parent; }
+    bool resumes_parent_next() const noexcept { return next_up_.parent; }
 
     // Any thread.
     context* running() const noexcept {
@@ -301,6 +315,12 @@ private:
     bool exchange(context& self) noexcept;
     void run_post_switch(context& left) noexcept;
     static void thread_main(void* self) noexcept;
+    struct guest_visit;
+    void enter_as_guest(guest_visit& visit, context& first) noexcept;
+    void leave_as_guest() noexcept; // From the loop. The loop's context becomes idle.
+    void begin_on(sys::worker_tls& tls, context& first) noexcept;
+    void run_forks_of(const fork_slot& child) noexcept;
+    void set_fork_end(fork_slot* end) noexcept;
     // Require that `from` is the running context. `switch_now` records no trace event.
     void switch_to(context& from, context& target) noexcept;
     void switch_now(context& from, context& target) noexcept;
@@ -363,11 +383,14 @@ private:
     bool next_push_runs_here_ = false;
     std::uint32_t eager_pushes_ = 0; // Pushes left that publish without a request.
 
+    guest_visit* guest_ = nullptr; // Null: the worker runs on its own thread.
+
     // Shared with other threads; each says how.
     run_queue queue_;
     // Tasks that only this worker may run and other threads made ready.
     shared_queue pinned_queue_;
     idle_search idle_;
+    worker_loan loan_;
     spare_state spare_;
 };
 

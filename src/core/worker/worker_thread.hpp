@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OS thread of a worker, and the addresses that other threads need to find out where it runs.
+// While the worker is lent to a guest (guest_thread.cpp), they are the guest's.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
@@ -13,9 +14,11 @@ namespace sennit::sched {
 
 struct worker_thread {
     sys::thread handle;
-    // The kernel's id of the thread; 0 before it has begun. Set once by the thread.
+    // The thread that runs the worker, for the system's calls. Set when the thread starts.
+    base::atomic<pthread_t> runs_on{};
+    // The kernel's id of that thread; 0 before it has begun.
     base::atomic<sys::os_thread_id> os_id{0};
-    // Set once by the thread; valid until all workers have ended.
+    // That thread's line; valid until all workers have ended.
     base::atomic<sys::worker_tls*> tls{nullptr};
     sys::exception_globals* exceptions = nullptr; // Own thread.
     sys::machine_context own_stack;               // Own thread: the context of the thread's stack.

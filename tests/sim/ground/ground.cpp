@@ -57,6 +57,7 @@ std::size_t taken = 0;
 bool yield_at_barriers = false;
 bool barriers_refused = false;
 bool late_looks_allowed = false;
+bool guests_allowed = false;
 std::size_t process_wide = 0;
 
 } // namespace
@@ -71,6 +72,7 @@ void reset_platform() noexcept {
     yield_at_barriers = false;
     barriers_refused = false;
     late_looks_allowed = false;
+    guests_allowed = false;
     refuse_memory(false);
     reset_descriptors();
 }
@@ -85,6 +87,9 @@ void barriers_yield() noexcept {
 
 void allow_late_looks() noexcept {
     late_looks_allowed = true;
+}
+void allow_guests() noexcept {
+    guests_allowed = true;
 }
 namespace hooks {
 bool looks_may_be_late() noexcept {
@@ -214,10 +219,10 @@ void install_thread_suspender() noexcept {}
 int thread_suspender_signal() noexcept {
     return 0;
 }
-bool thread_suspender::request(const thread&) noexcept {
+bool thread_suspender::request(pthread_t) noexcept {
     return false;
 }
-bool thread_suspender::wait_until(const thread&, std::int64_t) noexcept {
+bool thread_suspender::wait_until(pthread_t, std::int64_t) noexcept {
     return false;
 }
 void thread_suspender::resume() noexcept {}
@@ -226,6 +231,12 @@ void with_loader_locked(void (*function)(void*), void* argument) noexcept {
 }
 os_thread_id this_os_thread() noexcept {
     return static_cast<os_thread_id>(world::the().current()) + 1;
+}
+pthread_t this_thread_handle() noexcept {
+    return static_cast<pthread_t>(world::the().current());
+}
+bool is_main_thread() noexcept {
+    return sim::guests_allowed && world::the().current() == 0;
 }
 process_id this_process() noexcept {
     return 1;

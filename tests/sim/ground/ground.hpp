@@ -15,6 +15,8 @@ void barriers_yield() noexcept;
 // From here on, a worker that parks as the last searcher may look late. In other scenarios the late
 // look would find the work of a lost wake-up.
 void allow_late_looks() noexcept;
+// From here on, the scenario's first thread is the main thread, which may run its calls itself.
+void allow_guests() noexcept;
 // From here on, the system refuses membarrier, which it has granted until now.
 void refuse_barriers() noexcept;
 // From here on, the system refuses memory to simulated threads, or grants it again.

@@ -98,8 +98,8 @@ TEST_P(rate_limiter, try_acquire_takes_tokens_that_are_there) {
     EXPECT_EQ(limiter.limit().burst, 3u);
 }
 
-// With one worker a fiber has blocked as soon as another one runs, so the order is known. (On a busy
-// machine the watchdog would activate a second one.)
+// With one worker a fiber has blocked as soon as another one runs, so the order is known. (On a
+// busy machine the watchdog would activate a second one.)
 TEST(rate_limiter_order, waiters_are_served_in_order_of_arrival) {
     sennit::runtime one({.workers = 1, .max_spare_workers = 0});
     one.run([] {

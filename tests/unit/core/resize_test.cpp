@@ -214,7 +214,10 @@ TEST(resize, runtime_has_name) {
     runtime.dump(text);
     EXPECT_NE(text.str().find("sennit: runtime 'io' 0x"), std::string::npos) << text.str();
     char thread[16] = "";
-    runtime.run([&] { pthread_getname_np(pthread_self(), thread, sizeof thread); });
+    // The main thread would run the call itself.
+    std::thread([&] {
+        runtime.run([&] { pthread_getname_np(pthread_self(), thread, sizeof thread); });
+    }).join();
     EXPECT_STREQ(thread, "io-0");
 }
 
