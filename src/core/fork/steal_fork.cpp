@@ -133,7 +133,7 @@ void thief::run_stolen(fork_slot& slot) noexcept {
     worker& here = *this_worker();
     resumable* const next = parent->parked;
     if (next && next->run == &context::resume_ready && &next->runtime == &here.runtime() &&
-        here.is_local(*next) && !here.resumes_parent_next())
+        here.is_local(*next) && here.can_resume_next())
         // Resumed directly: its data is in this worker's cache.
         here.resume_next(static_cast<context&>(*next));
     else

@@ -166,13 +166,13 @@ bool worker::run_for_guest(runnable& task) noexcept {
     thread_.tls.store(visit.tls);
     tls.context.store_rlx(nullptr); // From here on read by this thread only.
     tls.worker = nullptr;
-    const bool chosen = !work || !runtime_.idle().clear(index_);
-    if (!chosen) runtime_.rejoin_search();
+    const bool wakes_owner = work && runtime_.idle().clear(index_);
+    if (wakes_owner) runtime_.rejoin_search();
     loan_.give_back();
-    if (!chosen) idle_.parker().notify_as_searcher();
+    if (wakes_owner) idle_.parker().notify_as_searcher();
     no_dump.unlock();
-    // Another thread has chosen the worker, perhaps for other work.
-    if (work && chosen) runtime_.wake_one_unproven();
+    // If another thread has chosen the worker, that may be for other work.
+    if (work && !wakes_owner) runtime_.wake_one_unproven();
     base::unregister_this_thread(); // A busy worker may be exclusive again.
     return true;
 }
@@ -228,12 +228,11 @@ void worker::run_forks_of(const fork_slot& child) noexcept {
             if (this_worker() != this || !has_guest()) return; // The fork has waited.
             until = sys::now_ns() + patience;
         }
-        if (next_up_.parent) break; // The loop resumes it, once this context has left.
+        // A parent within `child`, which has not ended therefore. This context now waits for it,
+        // and the loop resumes the parent.
+        if (next_up_.parent) return;
         for (unsigned i = 0; i < tuning::pauses_per_look; ++i) sys::cpu_relax();
     } while (!child.done.finished() && sys::now_ns() < until);
-    // Otherwise this context leaves at once.
-    if (next_up_.parent && child.done.finished())
-        post_woken(*std::exchange(next_up_.parent, nullptr));
 }
 
 // G3. The lead passes to a worker that parks from here on. A timer that was armed while the parked

@@ -211,7 +211,9 @@ public:
     // Own thread. Resumes `parent`, whose last child just finished on this worker, as soon as the
     // loop runs again.
     void resume_next(context& parent) noexcept { next_up_.parent = &parent; }
-    bool resumes_parent_next() const noexcept { return next_up_.parent; }
+    // Own thread. False on a guest that may find no stack for the loop: the guest is in the midst
+    // of its call.
+    bool can_resume_next() const noexcept { return !guest_ || services.contexts.size() != 0; }
 
     // Any thread.
     context* running() const noexcept {
