@@ -17,6 +17,7 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #if defined(SENNIT_ADDRESS_SANITIZER) || defined(SENNIT_THREAD_SANITIZER)
 
@@ -101,9 +102,18 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 
 namespace {
 
+// The main thread gets a signal stack when it first takes the place of a worker.
+void take_place_of_worker() {
+    sennit::runtime runtime({.workers = 1});
+    const std::thread::id mine = std::this_thread::get_id();
+    while (runtime.run([] { return std::this_thread::get_id(); }) != mine)
+        std::this_thread::yield();
+}
+
 // Runs `scenario` with the 1st, 2nd, … request of a kind refused, until a run meets no refusal.
 void exhaust(kind what, const std::function<void()>& scenario) {
     scenario(); // Creates the objects that live once per process.
+    take_place_of_worker();
     long refusals = 0;
     for (long n = 1;; ++n) {
         ASSERT_LT(n, 10'000);
