@@ -17,9 +17,13 @@ inline bool elision_is_on() {
 }
 
 // True if the calling thread uses no locked instructions at present, because the process is
-// single-threaded.
+// single-threaded. Registers the thread, as a lock does: a worker that was parked and took no lock
+// since is not registered, and never becomes exclusive.
 inline bool exclusive_now() {
-    const bool alone = sennit::base::begin_exclusive();
-    if (alone) sennit::base::end_exclusive();
-    return alone;
+    if (sennit::base::begin_exclusive()) {
+        sennit::base::end_exclusive();
+        return true;
+    }
+    if (!sennit::base::this_thread_registered()) sennit::base::register_this_thread();
+    return false;
 }
