@@ -2,6 +2,9 @@
 #include "sys/switch.hpp"
 
 #include <pthread.h>
+#ifdef SENNIT_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #include <utility>
 
@@ -23,16 +26,24 @@ void restore_state(machine_context& to, exception_globals& globals) noexcept {
 }
 
 #ifdef SENNIT_ADDRESS_SANITIZER
-void note_stack_of_thread(machine_context& own) noexcept {
+own_stack_left::own_stack_left(machine_context& own) noexcept {
     pthread_attr_t seen;
     if (::pthread_getattr_np(::pthread_self(), &seen) != 0) return;
     void* low = nullptr;
     ::pthread_attr_getstack(&seen, &low, &own.stack_size);
     ::pthread_attr_destroy(&seen);
     own.stack_low = low;
+    begin_ = __builtin_frame_address(0);
+    bytes_ = static_cast<std::size_t>(static_cast<std::byte*>(low) + own.stack_size -
+                                      static_cast<const std::byte*>(begin_));
+    __lsan_register_root_region(begin_, bytes_);
+}
+own_stack_left::~own_stack_left() {
+    if (bytes_ != 0) __lsan_unregister_root_region(begin_, bytes_);
 }
 #else
-void note_stack_of_thread(machine_context&) noexcept {}
+own_stack_left::own_stack_left(machine_context&) noexcept {}
+own_stack_left::~own_stack_left() = default;
 #endif
 
 #ifdef SENNIT_ADDRESS_SANITIZER

@@ -56,9 +56,19 @@ struct machine_context {
 void keep_state(machine_context& from, exception_globals& globals) noexcept;
 void restore_state(machine_context& to, exception_globals& globals) noexcept;
 
-// Notes the bounds of the calling thread's own stack, for AddressSanitizer, in a context to which
-// the thread will switch back.
-void note_stack_of_thread(machine_context& own) noexcept;
+// The calling thread's own stack, from which the thread switches away, and to which it will switch
+// back while this object lives. AddressSanitizer needs the bounds of the stack, in `own`, and looks
+// for references there when it reports leaks at the end of the program.
+class own_stack_left {
+public:
+    explicit own_stack_left(machine_context& own) noexcept;
+    ~own_stack_left();
+    own_stack_left(const own_stack_left&) = delete;
+
+private:
+    [[maybe_unused]] const void* begin_ = nullptr;
+    [[maybe_unused]] std::size_t bytes_ = 0; // 0: the system does not tell.
+};
 
 // Ends the sanitizers' notes for a context to which no thread will switch again.
 void end_notes(machine_context& of) noexcept;

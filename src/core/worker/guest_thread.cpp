@@ -132,7 +132,7 @@ bool worker::run_for_guest(runnable& task) noexcept {
     sys::worker_tls& tls = sys::own_worker_tls();
     void* const strand = tls.strand;
     guest_visit visit{.own_stack = {}, .thread = thread_};
-    sys::note_stack_of_thread(visit.own_stack);
+    const sys::own_stack_left own_stack(visit.own_stack);
     // A dump halts the thread that it finds in `thread_`, and then reads the worker.
     std::unique_lock no_dump(runtime_.spares_mutex());
     loan_.borrow();
