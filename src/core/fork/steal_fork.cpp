@@ -81,8 +81,8 @@ bool thief::steal_fork_of_child(const fork_slot& child) noexcept {
     for (unsigned i = 0, all = me_.runtime().worker_count_with_spares(); i < all; ++i) {
         worker& victim = me_.runtime().worker_at(i);
         context* const target = victim.running();
-        // pairs with run_stolen
-        if (!target || target->stolen.load_acq() != &child) continue;
+        // Orders nothing: only compared. The CAS on the forks orders the fork.
+        if (!target || target->stolen.load_rlx() != &child) continue;
         fork_slot* const taken = take_fork_from(*target, &victim);
         if (!taken) {
             victim.request_share(me_);
@@ -123,7 +123,7 @@ void thief::run_stolen(fork_slot& slot) noexcept {
         strand_frame child;
         context& here = me_.self();
         fork_slot* const outer = here.stolen.load_rlx(); // Owner's own word.
-        here.stolen.store_rel(&slot);                    // pairs with steal_fork_of_child
+        here.stolen.store_rlx(&slot);                    // Orders nothing: only compared.
         failed = slot.run(&slot);     // May suspend, and continue on another worker.
         here.stolen.store_rlx(outer); // Published by the end of the slot.
     }

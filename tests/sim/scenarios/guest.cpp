@@ -225,6 +225,7 @@ SIM_SCENARIO(guest, worker_is_used_by_one_thread_at_a_time) {
         uses = uses + 1;
         own_parker.announce();
         map.set(0);
+        uses = uses + 1;
         loan.offer();
         own_parker.sleep();
         loan.end_offer();
