@@ -22,7 +22,7 @@ void push_fork_slow() noexcept {
     if (worker* me = this_worker()) [[likely]]
         return me->publish_on_request();
     // At a checkpoint: a thief has sent its request to a guest that has left.
-    sys::tls().steal_requested.store_rlx(0); // Orders nothing: nobody waits for an answer.
+    sys::tls().steal_requested.store_rlx(0); // Orders nothing: no thief waits for an answer.
 }
 
 bool pop_fork_slow(fork_slot* slot) noexcept {

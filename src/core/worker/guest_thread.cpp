@@ -31,9 +31,9 @@
 //
 // Why the owner and the guest never use the worker at the same time. After G1 the owner's thread
 // touches the worker only when it is notified, and only the thread that took the bit notifies. In
-// G2 that is the guest, which does not notify before G7. The bit orders the owner's earlier writes
-// before G3. From S1 of G7 on another thread may take the bit and notify the owner, which then
-// waits in G9 for G8. G8 orders the guest's writes before that.
+// G2 that is the guest, which does not notify before G7. The offer orders the owner's earlier
+// writes before G3. From S1 of G7 on another thread may take the bit and notify the owner, which
+// then waits in G9 for G8. G8 orders the guest's writes before that.
 //
 // Why no work is lost. To all other threads, G2 is the wake-up of the worker, and G7 its parking.
 // Between the two the worker is busy. A poster that has chosen no other worker relies on the busy
@@ -48,9 +48,9 @@
 // worker. The main thread's line exists until the process ends; that of another thread ends with
 // it.
 //
-// Who is no guest, and posts its call instead: a thread whose floating-point control differs from
-// the runtime's; any thread while events are traced, because a trace has one thread a worker, where
-// workers are bound to processors, and under a scheduling policy with an order of its own.
+// The main thread posts its call instead where its floating-point control differs from the
+// runtime's, while events are traced (a trace has one thread a worker), where workers are bound to
+// processors, and under a scheduling policy with an order of its own.
 //
 // Tested by tests/unit/core/guest_thread_test.cpp and explored by tests/sim/scenarios/guest.cpp.
 #include "core/diagnostics/tracing.hpp"
