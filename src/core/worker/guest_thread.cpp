@@ -5,7 +5,7 @@
 //
 // The guest *is* that worker meanwhile: its thread-local line names the worker, it pushes forks and
 // tasks to the worker's queues, and thieves look for its forks there. So no more threads run than
-// the runtime has workers, and a task finds in the idle map whom to wake. The worker's own thread
+// the runtime has workers, and the idle map shows other workers as before. The worker's own thread
 // sleeps on in its parker.
 //
 // A guest runs its own call, and nothing else. (If a guest ran other tasks while its call waits,

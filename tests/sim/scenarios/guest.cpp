@@ -84,7 +84,7 @@ SIM_SCENARIO_WITHIN(guest, call_leaves_task_behind, .preemptions = 2, .stale_rea
     work.done.wait();
 }
 
-// A call that waits goes on to a worker, and the guest's thread sleeps until it has ended there.
+// A worker continues a call that waits, and the guest's thread sleeps until the call has ended.
 SIM_SCENARIO_WITHIN(guest, call_that_waits_goes_to_worker, .preemptions = 2, .stale_reads = 1,
                     .preempt_in = steps) {
     engine one(1);
