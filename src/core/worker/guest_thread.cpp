@@ -42,7 +42,8 @@
 // Why no fork stays hidden. A worker that parked before G4 may have sent its request to the owner's
 // line. It had set its bit before, so the guest's first fork, which G4 makes public, finds the bit.
 // Likewise, a worker that parks before G8 may send its request to the guest's line, so G8 leaves
-// one in the owner's.
+// one in the owner's. Where no other worker exists, G4 and G8 leave no request: a request shares
+// half of the queue, and changes the order in which tasks begin.
 //
 // Why only the main thread. Thieves write into the line of the thread that they last saw on a
 // worker. The main thread's line exists until the process ends; that of another thread ends with
@@ -138,7 +139,8 @@ bool worker::run_for_guest(runnable& task) noexcept {
     loan_.borrow();
     guest_ = &visit;
     next_up_.first = &task;
-    poll_.request(); // Due from here on: `begin` does not run while there is a guest.
+    // Due from here on: `begin` does not run while there is a guest.
+    const std::uint64_t next_poll = poll_.hold_due();
     idle_.begin_guest();
     tls.worker = this;
     slab_cache::enable_tls_spare_block();
@@ -146,6 +148,7 @@ bool worker::run_for_guest(runnable& task) noexcept {
     thread_.runs_on.store(sys::this_thread_handle());
     thread_.os_id.store(sys::this_os_thread());
     begin_on(tls, *first);
+    if (runs_alone()) tls.steal_requested.store(0);
     no_dump.unlock();
 
     enter_as_guest(visit, *first);
@@ -156,13 +159,14 @@ bool worker::run_for_guest(runnable& task) noexcept {
     tls.steal_requested.store_rlx(0); // Orders nothing. A later request: push_fork_slow.
     tls.strand = strand;
     slab_cache::free_tls_spare_block();
+    poll_.restore(next_poll); // The owner's first pick does not differ from that after a post.
     const bool work = idle_.park_for_guest();
     no_dump.lock();
     guest_ = nullptr;
     thread_.exceptions = visit.exceptions;
     thread_.runs_on.store(visit.runs_on);
     thread_.os_id.store(visit.os_id);
-    visit.tls->steal_requested.store(1);
+    visit.tls->steal_requested.store(runs_alone() ? 0 : 1);
     thread_.tls.store(visit.tls);
     tls.context.store_rlx(nullptr); // From here on read by this thread only.
     tls.worker = nullptr;
@@ -175,6 +179,11 @@ bool worker::run_for_guest(runnable& task) noexcept {
     if (work && !wakes_owner) runtime_.wake_one_unproven();
     base::unregister_this_thread(); // A busy worker may be exclusive again.
     return true;
+}
+
+// Requires the spares' mutex: a spare worker that begins later finds the line in `thread_`.
+bool worker::runs_alone() const noexcept {
+    return runtime_.worker_count_with_spares() == 1;
 }
 
 SENNIT_NOT_INSTRUMENTED void worker::enter_as_guest(guest_visit& visit, context& first) noexcept {

@@ -318,6 +318,7 @@ private:
     void run_post_switch(context& left) noexcept;
     static void thread_main(void* self) noexcept;
     struct guest_visit;
+    bool runs_alone() const noexcept;
     void enter_as_guest(guest_visit& visit, context& first) noexcept;
     void leave_as_guest() noexcept; // From the loop. The loop's context becomes idle.
     void begin_on(sys::worker_tls& tls, context& first) noexcept;
