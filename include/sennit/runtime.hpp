@@ -58,10 +58,10 @@ public:
     // calling thread. On a worker of another runtime only the calling context waits. On a worker of
     // this runtime it is a plain call.
     // The main thread takes the place of a sleeping worker, if there is one: it runs the function
-    // itself until the function first waits or yields, and a worker continues it. It runs no
-    // unrelated task meanwhile, so the caller may hold a mutex that other tasks lock. (It takes no
-    // worker's place under a policy other than `stealing`, where workers are bound to processors,
-    // while a trace is recorded, and in a rounding mode of its own.)
+    // itself until the function first waits or yields, and a worker continues it. The main thread
+    // runs no unrelated task meanwhile, so the caller may hold a mutex that other tasks lock. (The
+    // main thread takes no worker's place under a policy other than `stealing`, where workers are
+    // bound to processors, while a trace is recorded, and in a rounding mode of its own.)
     // Throws std::system_error in a child of fork(). Cost: 0.5 µs on the main thread; on any other
     // thread 5 to 70 µs, the wake-up of a sleeping worker.
     template <class F>

@@ -26,7 +26,7 @@ void restore_state(machine_context& to, exception_globals& globals) noexcept {
 }
 
 #ifdef SENNIT_ADDRESS_SANITIZER
-own_stack_left::own_stack_left(machine_context& own) noexcept {
+own_stack_registration::own_stack_registration(machine_context& own) noexcept {
     pthread_attr_t seen;
     if (::pthread_getattr_np(::pthread_self(), &seen) != 0) return;
     void* low = nullptr;
@@ -38,12 +38,12 @@ own_stack_left::own_stack_left(machine_context& own) noexcept {
                                       static_cast<const std::byte*>(begin_));
     __lsan_register_root_region(begin_, bytes_);
 }
-own_stack_left::~own_stack_left() {
+own_stack_registration::~own_stack_registration() {
     if (bytes_ != 0) __lsan_unregister_root_region(begin_, bytes_);
 }
 #else
-own_stack_left::own_stack_left(machine_context&) noexcept {}
-own_stack_left::~own_stack_left() = default;
+own_stack_registration::own_stack_registration(machine_context&) noexcept {}
+own_stack_registration::~own_stack_registration() = default;
 #endif
 
 #ifdef SENNIT_ADDRESS_SANITIZER

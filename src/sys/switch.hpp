@@ -57,17 +57,17 @@ void keep_state(machine_context& from, exception_globals& globals) noexcept;
 void restore_state(machine_context& to, exception_globals& globals) noexcept;
 
 // The calling thread's own stack, from which the thread switches away, and to which it will switch
-// back while this object lives. AddressSanitizer needs the bounds of the stack, in `own`, and looks
-// for references there when it reports leaks at the end of the program.
-class own_stack_left {
+// back while this object lives. Tells AddressSanitizer the bounds of the stack, which it stores in
+// `own`, and LeakSanitizer that the stack holds references. Does nothing without sanitizers.
+class own_stack_registration {
 public:
-    explicit own_stack_left(machine_context& own) noexcept;
-    ~own_stack_left();
-    own_stack_left(const own_stack_left&) = delete;
+    explicit own_stack_registration(machine_context& own) noexcept;
+    ~own_stack_registration();
+    own_stack_registration(const own_stack_registration&) = delete;
 
 private:
     [[maybe_unused]] const void* begin_ = nullptr;
-    [[maybe_unused]] std::size_t bytes_ = 0; // 0: the system does not tell.
+    [[maybe_unused]] std::size_t bytes_ = 0; // 0 if the system does not report the bounds.
 };
 
 // Ends the sanitizers' notes for a context to which no thread will switch again.

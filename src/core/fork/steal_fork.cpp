@@ -81,7 +81,7 @@ bool thief::steal_fork_of_child(const fork_slot& child) noexcept {
     for (unsigned i = 0, all = me_.runtime().worker_count_with_spares(); i < all; ++i) {
         worker& victim = me_.runtime().worker_at(i);
         context* const target = victim.running();
-        // Orders nothing: only compared. The CAS on the forks orders the fork.
+        // Orders nothing: only compared. The CAS on `forks` orders the access to the fork.
         if (!target || target->stolen.load_rlx() != &child) continue;
         fork_slot* const taken = take_fork_from(*target, &victim);
         if (!taken) {

@@ -54,11 +54,16 @@ public:
     // Any thread. Makes the next pick a global poll. This is a hint that the worker may overwrite;
     // the watchdog repeats the request at its next look.
     void request() noexcept { next_.store_rlx(0); } // Orders nothing.
-    // Own thread. `request`, until `restore` gets the result.
-    std::uint64_t hold_due() noexcept { return next_.exchange(0); }
-    void restore(std::uint64_t next) noexcept { next_.store_rlx(next); } // Orders nothing.
     // Returns true if a thread has requested a global poll.
     bool requested() const noexcept { return next_.load_rlx() == 0; } // Orders nothing.
+    // Makes each pick a global poll until `restore`, which takes the result. Requires that `begin`
+    // is not called meanwhile.
+    std::uint64_t request_all() noexcept {
+        const std::uint64_t next = next_.load_rlx(); // Orders nothing.
+        request();
+        return next;
+    }
+    void restore(std::uint64_t next) noexcept { next_.store_rlx(next); } // Orders nothing.
     // Makes the pick after `picked` picks a global poll.
     void make_due(std::uint64_t picked) noexcept { next_.store_rlx(picked); } // Orders nothing.
     // Lets the next global poll follow soon, and the picks until then be short: the worker

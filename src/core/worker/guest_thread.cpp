@@ -42,8 +42,9 @@
 // Why no fork stays hidden. A worker that parked before G4 may have sent its request to the owner's
 // line. It had set its bit before, so the guest's first fork, which G4 makes public, finds the bit.
 // Likewise, a worker that parks before G8 may send its request to the guest's line, so G8 leaves
-// one in the owner's. Where no other worker exists, G4 and G8 leave no request: a request shares
-// half of the queue, and changes the order in which tasks begin.
+// a request in the owner's line. Where no other worker exists, G4 and G8 leave no request, because
+// the answer would move half of the queue and change the order in which tasks begin. A spare worker
+// that begins later finds the current line in `thread_`.
 //
 // Why only the main thread. Thieves write into the line of the thread that they last saw on a
 // worker. The main thread's line exists until the process ends; that of another thread ends with
@@ -133,22 +134,20 @@ bool worker::run_for_guest(runnable& task) noexcept {
     sys::worker_tls& tls = sys::own_worker_tls();
     void* const strand = tls.strand;
     guest_visit visit{.own_stack = {}, .thread = thread_};
-    const sys::own_stack_left own_stack(visit.own_stack);
+    const sys::own_stack_registration own_stack(visit.own_stack);
     // A dump halts the thread that it finds in `thread_`, and then reads the worker.
     std::unique_lock no_dump(runtime_.spares_mutex());
     loan_.borrow();
     guest_ = &visit;
     next_up_.first = &task;
-    // Due from here on: `begin` does not run while there is a guest.
-    const std::uint64_t next_poll = poll_.hold_due();
+    const std::uint64_t next_poll = poll_.request_all();
     idle_.begin_guest();
     tls.worker = this;
     slab_cache::enable_tls_spare_block();
     thread_.exceptions = &sys::thread_exception_globals();
     thread_.runs_on.store(sys::this_thread_handle());
     thread_.os_id.store(sys::this_os_thread());
-    begin_on(tls, *first);
-    if (runs_alone()) tls.steal_requested.store(0);
+    begin_on(tls, *first, runs_alone());
     no_dump.unlock();
 
     enter_as_guest(visit, *first);
@@ -159,7 +158,7 @@ bool worker::run_for_guest(runnable& task) noexcept {
     tls.steal_requested.store_rlx(0); // Orders nothing. A later request: push_fork_slow.
     tls.strand = strand;
     slab_cache::free_tls_spare_block();
-    poll_.restore(next_poll); // The owner's first pick does not differ from that after a post.
+    poll_.restore(next_poll); // The owner's next picks follow the usual order.
     const bool work = idle_.park_for_guest();
     no_dump.lock();
     guest_ = nullptr;
@@ -181,7 +180,6 @@ bool worker::run_for_guest(runnable& task) noexcept {
     return true;
 }
 
-// Requires the spares' mutex: a spare worker that begins later finds the line in `thread_`.
 bool worker::runs_alone() const noexcept {
     return runtime_.worker_count_with_spares() == 1;
 }

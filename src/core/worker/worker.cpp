@@ -85,13 +85,14 @@ void worker::disown_thread() noexcept {
 }
 
 // Workers that parked before this worker ran on the thread with this line could send it no request
-// there, so the first fork is published without one.
-void worker::begin_on(sys::worker_tls& tls, context& first) noexcept {
+// there, so the first fork is published without a request. `alone`: no other worker exists.
+void worker::begin_on(sys::worker_tls& tls, context& first, bool alone) noexcept {
     tls.head.store_rlx(first.saved_head);  // Published with thread_.tls below.
     tls.split.store_rlx(first.saved_head); // Published with thread_.tls below.
     tls.strand = first.saved_strand;
     tls.context.store(&first);
-    if (rules_.steals && !SENNIT_MUTANT("first fork is public")) tls.steal_requested.store(1);
+    if (rules_.steals && !alone && !SENNIT_MUTANT("first fork is public"))
+        tls.steal_requested.store(1);
     thread_.tls.store(&tls);
 }
 
@@ -127,7 +128,7 @@ SENNIT_NOT_INSTRUMENTED void worker::thread_main(void* self) noexcept {
     me.thread_.own_stack.tsan_fiber = __tsan_get_current_fiber();
 #endif
     context& first = me.runtime_.first_context(me.index_);
-    me.begin_on(tls, first);
+    me.begin_on(tls, first, false);
     sys::switch_stacks(me.thread_.own_stack, first.machine, *me.thread_.exceptions);
 
     // Thieves read this hot line until the last worker has left its loop.

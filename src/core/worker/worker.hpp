@@ -318,10 +318,11 @@ private:
     void run_post_switch(context& left) noexcept;
     static void thread_main(void* self) noexcept;
     struct guest_visit;
-    bool runs_alone() const noexcept;
     void enter_as_guest(guest_visit& visit, context& first) noexcept;
     void leave_as_guest() noexcept; // From the loop. The loop's context becomes idle.
-    void begin_on(sys::worker_tls& tls, context& first) noexcept;
+    void begin_on(sys::worker_tls& tls, context& first, bool alone) noexcept;
+    // True if no other worker exists. Requires the spares' mutex: a spare worker begins under it.
+    bool runs_alone() const noexcept;
     void run_forks_of(const fork_slot& child) noexcept;
     void set_fork_end(fork_slot* end) noexcept;
     // Require that `from` is the running context. `switch_now` records no trace event.
