@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -14,15 +15,20 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
 
-// Calls `run` until it has run its function on this thread: a worker is parked then.
+// Calls `run` until it has run its function on this thread: a worker is parked then. A worker parks
+// before each call, because calls in a row keep it awake.
 void be_guest_once(sennit::runtime& runtime) {
     const std::thread::id mine = std::this_thread::get_id();
-    while (runtime.run([] { return std::this_thread::get_id(); }) != mine)
-        std::this_thread::yield();
+    std::uint64_t parks = 0;
+    do {
+        while (runtime.metrics().parks == parks) std::this_thread::yield();
+        parks = runtime.metrics().parks;
+    } while (runtime.run([] { return std::this_thread::get_id(); }) != mine);
 }
 
 long fibonacci(int n) {
@@ -180,6 +186,26 @@ TEST(guest_thread_options, call_wakes_no_worker_if_it_makes_no_work) {
     const std::uint64_t before = runtime.metrics().wakes;
     for (int i = 0; i < 100; ++i) be_guest_once(runtime);
     EXPECT_EQ(runtime.metrics().wakes, before);
+}
+
+// Each call left a request for work behind. The lone worker then moved half of its queue away, and
+// its first pick was a global poll. The runtimes are new, because the worker makes a global poll
+// after some picks in any case.
+TEST(guest_thread_options, lone_worker_begins_fibers_of_guest_in_usual_order) {
+    for (int i = 0; i < 20; ++i)
+        for (const auto& [policy, expected] : {std::pair(sennit::launch::in_order, "abcd"),
+                                               std::pair(sennit::launch::enqueue, "dcba")}) {
+            sennit::runtime runtime({.workers = 1, .max_spare_workers = 0});
+            be_guest_once(runtime);
+            std::string order;
+            runtime.run([&] {
+                sennit::nursery all;
+                for (char name = 'a'; name != 'e'; ++name)
+                    all.start({.policy = policy}, [&order, name] { order += name; });
+                all.join();
+            });
+            ASSERT_EQ(order, expected);
+        }
 }
 
 // A thief may send its request to the line of a guest that has left.
