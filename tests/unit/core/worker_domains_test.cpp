@@ -371,9 +371,15 @@ struct near_and_far_owner {
     static constexpr unsigned thief = 0, far = 1, near = 2, other = 3;
     static constexpr int enough = 200;
     std::atomic<bool> end{false};
-    std::atomic<unsigned> ready{0};
+    std::atomic<unsigned> begun{0}, ready{0};
     std::array<int, 4> taken{}; // The thief's, until the end.
 
+    // Waits until each worker runs its fiber. An idle worker beside the thief would take a fork of
+    // the first owner, and wait there for forks of the other owner, which it keeps from beginning.
+    void begin() {
+        ++begun;
+        while (begun != 4) std::this_thread::yield();
+    }
     static void wait_for_public_forks_of(unsigned owner) {
         sennit::sched::worker& me = *sennit::sched::this_worker();
         sennit::sched::worker& asked = me.runtime().worker_at(owner);
@@ -416,15 +422,19 @@ TEST_F(domains_of_runtime, thief_usually_takes_forks_of_near_owner) {
     all test;
     std::vector<sennit::fiber> fibers;
     fibers.emplace_back(sennit::fiber_attributes{.runtime = &runtime, .worker = all::thief}, [&] {
-        while (test.ready != 3) std::this_thread::yield();
+        test.begin();
+        while (test.ready != 2) std::this_thread::yield();
     });
     fibers.emplace_back(sennit::fiber_attributes{.runtime = &runtime, .worker = all::other}, [&] {
-        ++test.ready;
+        test.begin();
         while (!test.end) std::this_thread::yield();
     });
     for (const unsigned owner : {all::far, all::near})
         fibers.emplace_back(sennit::fiber_attributes{.runtime = &runtime, .worker = owner},
-                            [&test, owner] { test.own(owner); });
+                            [&test, owner] {
+                                test.begin();
+                                test.own(owner);
+                            });
     for (auto& one : fibers) one.join();
     EXPECT_GT(test.taken[all::near], all::enough * 3 / 5);
     EXPECT_GT(test.taken[all::far], 0);
