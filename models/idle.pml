@@ -13,7 +13,8 @@
 //           it parking is one step), BARRIER_BEFORE_GUESS (the forcing thief passes the barrier
 //           first, then guesses whether there are private forks), NO_STOP (no shutdown; the workers
 //           vanish when all tasks have ended: smaller), REFUSAL (a worker may be refused as a
-//           searcher, and was counted for a moment).
+//           searcher, and was counted for a moment), GUEST (the number of an item that has no
+//           poster: a guest brings it, idle_guest.pml), LATE (the last searcher may look late).
 // Weakened: WEAK_POST_STORE, WEAK_POST_LOAD, WEAK_SLEEP_STORE, WEAK_SLEEP_LOAD: one of Dekker's
 //           four accesses.
 // Mutants:  MUTANT_...; see the places.
@@ -58,9 +59,23 @@ byte top;
 byte split;
 byte head;        // as its owner sees it
 byte head_memory; // as the other threads see it
+#ifdef GUEST
+#define GUEST_LINE WORKERS
+bool poll[WORKERS + 1]; // by line: those of the workers' threads, and that of the guest's
+bool has_guest_line[WORKERS]; // other threads find the guest's line under this worker
+bool lent[WORKERS];
+bool offered[WORKERS];
+byte inside[WORKERS]; // the threads that use the worker
+#define LINE(w) (has_guest_line[w] -> GUEST_LINE : w)
+#else
 bool poll[WORKERS];
+#define LINE(w) w
+#endif
 
 byte searching;  // the number of searchers
+#ifdef LATE
+byte late_looker = NOBODY;
+#endif
 bool unproven;   // work may have been left to the searchers that only a look after a barrier shows
 
 bool stopping;
@@ -78,6 +93,9 @@ byte ended; // workers
 // ---- the worker
 
 proctype worker(byte me) {
+#ifdef GUEST
+    byte line;
+#endif
     byte chosen = NOBODY;
     byte piece = NOBODY;
     bool found;
@@ -85,10 +103,16 @@ proctype worker(byte me) {
     bool bit_was_set;
     bool searches; // this worker is counted as a searcher
     bool looks;
-#if FORKS
+#ifdef LATE
+    bool late; // the look comes without a barrier
+#endif
+#if FORKS || defined(GUEST)
     byte other;
 #endif
 
+#ifdef GUEST
+    inside[me] = 1;
+#endif
 step:
 #ifdef NO_STOP
     if
@@ -118,7 +142,10 @@ step:
         end_search_with_work();
 #if FORKS
         if
-        :: piece == 0 -> goto fork_all
+        :: piece == 0 ->
+            piece = NOBODY;
+            fork_all(poll[me]);
+            goto step
         :: else
         fi;
 #endif
@@ -251,17 +278,44 @@ step:
 #ifdef MUTANT_SLEEP_UNSEARCHED
     looks = false;
 #endif
+#ifdef LATE
+    late = (looks && (idle | BIT(me)) != BIT(WORKERS) - 1);
+    atomic { // L1
+        if
+        :: late && late_looker == NOBODY -> late_looker = me
+        :: else
+        fi
+    }
+#endif
 look_again:
     if
     :: looks ->
+#ifdef LATE
+#ifdef MUTANT_LATE_LOOK_CLEARS_UNPROVEN
         unproven = false;
+#else
+        if
+        :: late
+        :: !late -> unproven = false
+        fi;
+#endif
+#else
+        unproven = false;
+#endif
 #ifndef MUTANT_NO_ASK
         request_share_from_all();
 #endif
 #if FORKS && !defined(MUTANT_LOOKER_DOES_NOT_SHARE)
         poll[me] = true;
 #endif
+#ifdef LATE
+        if
+        :: late
+        :: !late -> force()
+        fi
+#else
         force()
+#endif
     :: else
     fi;
 #ifdef MUTANT_STOP_BEFORE_BIT
@@ -288,6 +342,9 @@ look_again:
     looks = false;
     if
     :: found || stop_seen ->
+#ifdef LATE
+        leave_late_look(me);
+#endif
         atomic { // one fetch_and
 #ifdef WEAK_SLEEP_STORE
             if
@@ -333,72 +390,33 @@ look_again:
 #endif
             goto out
         fi
+#ifdef LATE
+    :: !found && !stop_seen && late_looker == me ->
+        if // L2
+        :: atomic {
+            word[me] == NOTIFIED -> word[me] = AWAKE
+        }
+            leave_late_look(me); // L3
+            searches = true
+#ifndef MUTANT_LATE_LOOK_NEVER_COMES
+        :: true -> // The time is over.
+            leave_late_look(me);
+            d_step {
+                late = false;
+                looks = true
+            }
+            goto look_again
+#endif
+#ifdef NO_STOP
+        :: ended_pieces == PIECES -> goto out
+#endif
+        fi
+#endif
     :: else ->
-        park(me);
+        sleep_offered(me);
         searches = true
     fi;
     goto step;
-
-#if FORKS
-    // Item 0: forks, then a long leaf, then the joins.
-fork_all:
-    atomic {
-        piece = NOBODY;
-        owner = me
-    }
-    do
-    :: head < FORKS ->
-#ifdef OWNER_BUFFER
-        atomic {
-            HEAD_DRAIN; // at most one store waits
-            head++
-        }
-#else
-        atomic {
-            head++;
-            HEAD_DRAIN
-        }
-#endif
-        if
-        :: poll[me] -> // publish_on_request
-            poll[me] = false;
-            atomic {
-                HEAD_DRAIN;
-                if
-                :: top >= split && head > split -> split = split + (head - split + 1) / 2
-                :: else
-                fi
-            }
-#ifndef MUTANT_PUBLISH_WITHOUT_WAKE
-            unproven = true;
-            wake_one(chosen)
-#endif
-        :: else
-        fi
-    :: else -> break
-    od;
-    end_piece();
-    // The joins, newest first. The model does not wait for stolen forks here: join.pml does.
-    do
-    :: atomic {
-        head > top ->
-        head--;
-        HEAD_DRAIN;
-        if
-        :: split > head -> split = head
-        :: else
-        fi;
-        begin_piece(ITEMS + head)
-    }
-        end_piece()
-    :: atomic {
-        head <= top ->
-        owner = NOBODY; // top stays: the forks that it counted are gone
-        break
-    }
-    od;
-    goto step;
-#endif
 
 out:
     ended++
@@ -408,26 +426,12 @@ out:
 
 proctype poster(byte item) {
     byte chosen = NOBODY;
-#ifdef WEAK_POST_LOAD
-    load_idle(chosen); // the load was done before the task is visible
-#endif
-    atomic {
-#ifdef WEAK_POST_STORE
-        queue_buffer = queue_buffer | (1 << item);
-#else
-        queue = queue | (1 << item);
-#endif
-        posted = posted | (1 << item)
-    }
-#ifdef MUTANT_NO_WAKE
-    skip
-#else
-#ifndef WEAK_POST_LOAD
-    load_idle(chosen);
-#endif
-    wake_chosen(chosen)
-#endif
+    post(item)
 }
+
+#ifdef GUEST
+#include "idle_guest.pml"
+#endif
 
 #ifndef NO_STOP
 proctype stopper() {
@@ -496,7 +500,14 @@ init {
         i = 0;
         do
         :: i < ITEMS ->
+#ifdef GUEST
+            if
+            :: i == GUEST -> run guest()
+            :: else -> run poster(i)
+            fi;
+#else
             run poster(i);
+#endif
             i++
         :: else -> break
         od;

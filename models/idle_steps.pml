@@ -116,6 +116,35 @@ inline wake_searcher(chosen) {
     fi
 }
 
+// The sleep of a worker without a duty. A guest may use the worker meanwhile (G1 and G9 of
+// src/core/worker/guest_thread.cpp).
+inline sleep_offered(w) {
+#ifdef GUEST
+    d_step {
+        inside[w]--;
+        offered[w] = true
+    }
+    park(w);
+    offered[w] = false;
+#ifndef MUTANT_OWNER_DOES_NOT_WAIT_FOR_GUEST
+    !lent[w];
+#endif
+    inside[w]++;
+    assert(inside[w] == 1)
+#else
+    park(w)
+#endif
+}
+
+#ifdef LATE
+inline leave_late_look(w) {
+    if
+    :: late_looker == w -> late_looker = NOBODY
+    :: else
+    fi
+}
+#endif
+
 // ---- tasks
 
 inline begin_piece(number) {
@@ -135,7 +164,12 @@ inline end_piece() {
 // ---- the steps of a worker
 
 inline ask(w) {
+#ifdef GUEST
+    line = LINE(w); // The asker may store late, when the line is no longer that of the worker.
+    poll[line] = true
+#else
     poll[w] = true
+#endif
 }
 
 #if FORKS
@@ -143,7 +177,19 @@ inline ask(w) {
 #endif
 
 inline request_share_from_all() {
-#if FORKS
+#ifdef GUEST
+    other = 0;
+    do
+    :: other < WORKERS ->
+        if
+        :: other != me -> ask(other)
+        :: else
+        fi;
+        other++
+    :: else -> break
+    od;
+    other = 0
+#elif FORKS
     // Only the flag of the worker that forks is ever read. The other flags are set so that the
     // model covers owners that begin to fork after they were asked.
     d_step {
@@ -248,4 +294,86 @@ inline end_search_with_work() {
         fi
     :: else
     fi
+}
+
+#if FORKS
+// Item 0: forks, then a long leaf, then the joins. `asked` is the request in the owner's line.
+inline fork_all(asked) {
+    owner = me;
+    do
+    :: head < FORKS ->
+#ifdef OWNER_BUFFER
+        atomic {
+            HEAD_DRAIN; // at most one store waits
+            head++
+        }
+#else
+        atomic {
+            head++;
+            HEAD_DRAIN
+        }
+#endif
+        if
+        :: asked -> // publish_on_request
+            asked = false;
+            atomic {
+                HEAD_DRAIN;
+                if
+                :: top >= split && head > split -> split = split + (head - split + 1) / 2
+                :: else
+                fi
+            }
+#ifndef MUTANT_PUBLISH_WITHOUT_WAKE
+            unproven = true;
+            wake_one(chosen)
+#endif
+        :: else
+        fi
+    :: else -> break
+    od;
+    end_piece();
+    // The joins, newest first. The model does not wait for stolen forks here: join.pml does.
+    do
+    :: atomic {
+        head > top ->
+        head--;
+        HEAD_DRAIN;
+        if
+        :: split > head -> split = head
+        :: else
+        fi;
+        begin_piece(ITEMS + head)
+    }
+        end_piece()
+    :: atomic {
+        head <= top ->
+        owner = NOBODY; // top stays: the forks that it counted are gone
+        break
+    }
+    od
+}
+#endif
+
+// ---- the poster
+
+inline post(item) {
+#ifdef WEAK_POST_LOAD
+    load_idle(chosen); // the load was done before the task is visible
+#endif
+    atomic {
+#ifdef WEAK_POST_STORE
+        queue_buffer = queue_buffer | (1 << item);
+#else
+        queue = queue | (1 << item);
+#endif
+        posted = posted | (1 << item)
+    }
+#ifdef MUTANT_NO_WAKE
+    skip
+#else
+#ifndef WEAK_POST_LOAD
+    load_idle(chosen);
+#endif
+    wake_chosen(chosen)
+#endif
 }
