@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """RESULTS.html: one file that holds results, drawing and ECharts, and works from disk. `bench
-page A B ...` merges files.
+page A B ...` merges files. docs/benchmarks/index.html is a smaller form without samples and
+ECharts, which `bench pages` writes.
 """
 
 from argparse import Namespace
 from pathlib import Path
+from statistics import median
 
 from . import charts, footnotes, seed_tables
 from .catalogue import FAMILIES
@@ -36,8 +38,19 @@ def _columns(samples: list[dict]) -> list[list]:
     ]
 
 
-def _cell(cell: dict) -> dict:
+def _summary(samples: list[dict]) -> dict:
+    """The figures of the samples that the tables show."""
+    return {
+        "count": len(samples),
+        "cpu": _number(median(one["cpu_seconds"] for one in samples), 4),
+        "rss": max(one["peak_rss_kib"] for one in samples),
+        "outliers": sum(one["outlier"] for one in samples),
+    }
+
+
+def _cell(cell: dict, with_samples: bool) -> dict:
     """The part of a cell that the page shows, without nulls and false values."""
+    samples = cell["samples"]
     shown = {
         key: cell[key]
         for key in ("runtime", "title", "ours", "workload", "size", "threads", "status", "reason")
@@ -47,25 +60,26 @@ def _cell(cell: dict) -> dict:
     } | {
         "median": _number(cell["median"]),
         "interval": cell["interval"] and [_number(end) for end in cell["interval"]],
-        "tasks": cell["samples"][0]["tasks"] if cell["samples"] else 0,
-        "columns": _columns(cell["samples"]),
+        "tasks": samples[0]["tasks"] if samples else 0,
+        **({"summary": _summary(samples)} if samples and not with_samples else {}),
+        "columns": _columns(samples if with_samples else []),
     }
 
 
-def _compact(results: dict) -> dict:
+def _compact(results: dict, with_samples: bool = True) -> dict:
     """The part of a document that the page shows, in fewer bytes. data.js reads it like
     RESULTS.json."""
     return {key: results[key] for key in ("format", "version", "state", "machine")} | {
         "blocks": [{"noisy": block["noisy"]} for block in results["blocks"]],
-        "cells": [_cell(cell) for cell in results["cells"]],
+        "cells": [_cell(cell, with_samples) for cell in results["cells"]],
     }
 
 
-def page(documents: list[dict], echarts: str | None) -> str:
-    """The text of the page; `echarts` is its text, or None for tables only."""
+def page(documents: list[dict], echarts: str | None, with_samples: bool = True) -> str:
+    """The text of the page; `echarts` is its text, or None for bars of plain HTML."""
     return fill(
         "page.html",
-        data=[_compact(results) for results in documents],
+        data=[_compact(results, with_samples) for results in documents],
         seeds=seed_tables.for_page(documents),
         notes=footnotes.for_page(),
         models={family: list(workloads) for family, workloads in FAMILIES.items()},

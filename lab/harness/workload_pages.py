@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bench pages`: writes docs/benchmarks/WORKLOAD.md for each workload, and their index.
+"""`bench pages`: writes docs/benchmarks/WORKLOAD.md for each workload, their index, and the
+interactive page index.html.
 
 A page is made from the tables of lab/README.md, from lab/pages.toml, from marked excerpts of the
 ports, and from the committed results, docs/results/*.json. lab/tests/test_workload_pages.py fails
@@ -22,11 +23,13 @@ from .figures import compared, main_figure, medians, middle
 from .figures import text as figure_text
 from .guards import tables
 from .marks import marked, version
+from .page import page
 from .stats import Comparison, median_interval
 from .table import SAME_MARK, compare_cells, four_digits, spread
 from .templates import fill
 
 INDEX = "README.md"
+INTERACTIVE = "index.html"
 BY_HAND = {INDEX, "faq.md"}  # not pages of workloads
 NOTE = "<!-- Written by `./sennit bench pages`, which names its sources in its help. -->"
 KEYS = {"about", "measures", "leaves_out", "code", "like"}
@@ -104,6 +107,7 @@ class ResultSet:
     path: str  # below docs/
     cells: Sequence[Cell]
     about: dict
+    document: dict
 
     @property
     def circumstances(self) -> str:
@@ -121,8 +125,9 @@ def result_sets(docs: Path) -> list[ResultSet]:
     for path in sorted((docs / "results").glob("*.json")):
         if f'"format":"{FORMAT}"' not in path.read_text(encoding="utf-8")[:200]:
             continue
-        run, _, about = restore(load(path))
-        found.append(ResultSet(str(path.relative_to(docs)), run.cells, about))
+        document = load(path)
+        run, _, about = restore(document)
+        found.append(ResultSet(str(path.relative_to(docs)), run.cells, about, document))
     return sorted(found, key=lambda one: str(one.about.get("date", "")), reverse=True)
 
 
@@ -328,14 +333,18 @@ class Pages:
 
     def all(self) -> dict[str, str]:
         """name of the file -> text"""
-        return {f"{name}.md": self.page(name) for name in WORKLOADS} | {INDEX: self.index()}
+        return {f"{name}.md": self.page(name) for name in WORKLOADS} | {
+            INDEX: self.index(),
+            INTERACTIVE: page([one.document for one in self.sets], None, with_samples=False),
+        }
 
 
 def stale(root: Path) -> list[str]:
     """The files below docs/benchmarks that differ from the pages that the sources give."""
     folder = root / "docs" / "benchmarks"
     wanted = Pages(root).all()
-    there = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    found = [path for path in folder.glob("*") if path.suffix in (".md", ".html")]
+    there = {path.name: path.read_text(encoding="utf-8") for path in found}
     names = {name for name in wanted if there.get(name) != wanted[name]}
     return sorted(names | (set(there) - set(wanted) - BY_HAND))
 

@@ -38,10 +38,18 @@ class File(unittest.TestCase):
         text = page([example()], "/* library */ '</script>'")
         self.assertNotRegex(text, r"/\*\{")
         self.assertNotRegex(text, r"(src|href)=[\"']?(https?:)?//")
-        self.assertEqual(len(re.findall("</script>", text)), 8)
+        self.assertEqual(len(re.findall("</script>", text)), 9)
         data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text).group(1))
         self.assertEqual(data[0]["cells"][0]["columns"][3:], [[], [0] * 6, []])
         self.assertEqual(data[0]["cells"][1]["columns"][5], [5])
+
+    def test_page_without_samples_holds_their_summaries(self):
+        text = page([example()], None, with_samples=False)
+        data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text).group(1))
+        cells = [cell for cell in data[0]["cells"] if "summary" in cell]
+        self.assertEqual(len(cells), sum(bool(cell["samples"]) for cell in example()["cells"]))
+        self.assertEqual({tuple(map(len, cell["columns"])) for cell in cells}, {(0,) * 6})
+        self.assertEqual(cells[0]["summary"]["count"], 6)
 
     def test_fifty_thousand_samples_stay_under_four_megabytes(self):
         for threads in ((1, 2), (1, 2, 4, 8)):
@@ -169,12 +177,24 @@ class Data(unittest.TestCase):
             console.log(JSON.stringify([file, page].map(
                 rows => [tableOfSamples(rows).lines, rows.map(columns)])));"""
         file, page = self.said(script, [results, _compact(results)])
+        without_samples = self.said(script, [results, _compact(results, with_samples=False)])[1]
+        self.assertEqual(without_samples, [[], page[1]])
         for wanted, got in zip(file[0] + file[1], page[0] + page[1], strict=True):
             for one, other in zip(wanted, got, strict=True):
                 if isinstance(one, float):
                     self.assertLess(abs(one - other), 1e-4 * abs(one))
                 else:
                     self.assertEqual(one, other)
+
+    def test_plain_bars_begin_at_zero_or_at_power_of_ten(self):
+        plain = (ROOT / "lab" / "harness" / "page" / "plain.js").read_text()
+        script = plain + """
+            console.log(JSON.stringify([partsOf([1, 4], false), partsOf([0.2, 1, 10], true),
+                partsOf([1, 10], true)]));"""
+        linear, log, from_one = self.said(script, None)
+        self.assertEqual(linear, [0.25, 1])
+        self.assertAlmostEqual(log[1], 0.5)
+        self.assertEqual((log[2], from_one), (1, [0.5, 1]))
 
     def test_ranking_compares_runtimes_at_equal_number_of_threads_only(self):
         results = example()

@@ -55,7 +55,6 @@ function admit(all, results) {
     const rows = rowsOf(results, machine, all.models).map((row) => ({
         ...row,
         noisy,
-        count: row.samples.length,
     }));
     rows.forEach(checkRow);
     all.files.push({ machine, results });
@@ -86,6 +85,16 @@ function samplesOf(cell) {
         positions[place],
         far.has(place) ? 1 : 0,
     ]);
+}
+
+// As page.py writes it for a page without samples.
+function summaryOf(samples) {
+    return {
+        count: samples.length,
+        cpu: median(samples.map((sample) => sample[CPU])),
+        rss: samples.reduce((most, sample) => Math.max(most, sample[RSS]), 0),
+        outliers: samples.filter((sample) => sample[OUTLIER]).length,
+    };
 }
 
 function machineName(results, taken) {
@@ -120,15 +129,16 @@ function rowsOf(results, machine, models = {}) {
             status: cell.status,
             reason: cell.reason,
             samples,
+            count: samples.length,
             seconds: cell.median,
         };
         if (cell.median === null) return row;
+        const { count, cpu, rss, outliers } = cell.summary ?? summaryOf(samples);
+        if (cell.interval && count >= FEWEST) [row.low, row.high] = cell.interval;
         const tasks = cell.tasks ?? cell.samples[0].tasks;
-        if (cell.interval && samples.length >= FEWEST) [row.low, row.high] = cell.interval;
-        row.cpu = median(samples.map((sample) => sample[CPU]));
-        row.memory = samples.reduce((most, sample) => Math.max(most, sample[RSS]), 0) / 1024;
+        Object.assign(row, { count, cpu, outliers });
+        row.memory = rss / 1024;
         row.throughput = tasks / cell.median;
-        row.outliers = samples.filter((sample) => sample[OUTLIER]).length;
         return row;
     });
 }

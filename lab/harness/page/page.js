@@ -105,6 +105,7 @@ const all = {
     notes: [],
 };
 let state = {};
+const HAS_ECHARTS = typeof echarts !== "undefined";
 const $ = (id) => document.getElementById(id);
 
 function element(name, attributes = {}, ...children) {
@@ -114,9 +115,10 @@ function element(name, attributes = {}, ...children) {
 }
 
 function readState() {
-    const given = new URLSearchParams(location.hash.slice(1));
+    const given = new URLSearchParams(location.hash.slice(1)),
+        view = given.get("view");
     state = {
-        view: VIEWS[given.get("view")] ? given.get("view") : "ranking",
+        view: VIEWS[view] && isOffered([view]) ? view : "ranking",
         log: given.get("log"),
         sort: given.get("sort"),
         down: given.get("down") === "1",
@@ -150,9 +152,14 @@ function showTheme() {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
 }
 
+// A page without ECharts draws no single samples, and may have none.
+function isOffered([name]) {
+    return HAS_ECHARTS || name !== "samples";
+}
+
 function showTabs() {
     $("views").replaceChildren(
-        ...Object.entries(VIEWS).map(([name, view]) => {
+        ...Object.entries(VIEWS).filter(isOffered).map(([name, view]) => {
             const link = element("a", {
                 href: "#",
                 textContent: view.title,
@@ -298,21 +305,28 @@ function labelled(rows) {
     }));
 }
 
-// A plot: its height, its painter, and `option`, which makes the options of ECharts.
+// A plot: its height, its painter, `option`, which makes the options of ECharts, and `plain`, which
+// makes bars of HTML instead.
+function plotOf(shape, title, group, view) {
+    const given = [title, group, view, all.names, isLog()];
+    return {
+        ...sizeOf(shape, group),
+        option: () => shape(...given),
+        plain: () => plainBars(...given),
+    };
+}
+
 function plotsOf(rows, view) {
     if (state.view === "ranking") {
         const ranked = Map.groupBy(labelled(ranking(rows)), (row) => row.threads);
-        return [...ranked].map(([threads, group]) => ({
-            ...sizeOf(bars, group),
-            option: () =>
-                bars(
-                    `${view.title}, ${threads} ${threads === 1 ? "thread" : "threads"}`,
-                    group,
-                    { ...view, field: "mean" },
-                    all.names,
-                    isLog(),
-                ),
-        }));
+        return [...ranked].map(([threads, group]) =>
+            plotOf(
+                bars,
+                `${view.title}, ${threads} ${threads === 1 ? "thread" : "threads"}`,
+                group,
+                { ...view, field: "mean" },
+            ),
+        );
     }
     const shape =
         state.view === "samples"
@@ -327,13 +341,15 @@ function plotsOf(rows, view) {
             ),
             (row) => row.job,
         ),
-    ].map(([job, group]) => ({
-        ...sizeOf(shape, group),
-        option: () => shape(job, group, view, all.names, isLog()),
-    }));
+    ].map(([job, group]) => plotOf(shape, job, group, view));
 }
 
 function draw(plot) {
+    if (!HAS_ECHARTS) {
+        plot.box.style.height = "auto";
+        plot.box.replaceChildren(plot.plain());
+        return;
+    }
     plot.chart?.dispose();
     plot.chart = echarts.init(plot.box, null, { renderer: plot.renderer });
     plot.chart.setOption(plot.option());
@@ -351,14 +367,6 @@ const near = new IntersectionObserver(
 );
 
 function showCharts(rows, view) {
-    if (typeof echarts === "undefined") {
-        $("charts").replaceChildren(
-            element("p", {
-                textContent: "This page was made without ECharts, so it has tables only.",
-            }),
-        );
-        return;
-    }
     const drawn = JSON.stringify([
         state.view,
         isLog(),
@@ -562,6 +570,7 @@ function start() {
         }
     });
     $("message").textContent = said.filter((text) => text).join("; ");
+    $("png").hidden = $("svg").hidden = !HAS_ECHARTS;
     $("png").onclick = downloadPng;
     $("svg").onclick = () =>
         download(`${state.view}.svg`, new Blob([chartsAsSvg().text], { type: "image/svg+xml" }));

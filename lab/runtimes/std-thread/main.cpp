@@ -3,6 +3,7 @@
 // pool. The threads are those of the system, with stacks of the system's default size.
 #include "control/main.hpp"
 #include "fibers/beside.hpp"
+#include "fibers/each.hpp"
 #include "fibers/main.hpp"
 #include "fibers/mpmc.hpp"
 #include "fibers/threads.hpp"
@@ -65,8 +66,17 @@ struct with_threads : lab::threads_base {
     };
 };
 
+// Of the family `scaling`, the workload whose fibers do not wait.
+struct own_mutexes {
+    static std::optional<int> run(const std::string& name, const std::string& size,
+                                  unsigned threads) {
+        if (name != "mutex-each") return std::nullopt;
+        return lab::measure<with_threads>(lab::mutex_each<with_threads>(size, threads), threads);
+    }
+};
+
 int main(int argc, char** argv) {
     return lab::program<lab::fibers<with_threads>, lab::many_producers<with_threads>,
-                        lab::beside_long_ones<with_threads>, lab::control<with_threads>>(argc,
-                                                                                         argv);
+                        lab::beside_long_ones<with_threads>, own_mutexes,
+                        lab::control<with_threads>>(argc, argv);
 }
