@@ -102,6 +102,13 @@ void visit::push(work_item what) noexcept {
     ++count_;
 }
 
+void visit::offer_patiently(work_item what) noexcept {
+    if (count_ == room_) return offer_when_full(what);
+    sched::push_detached_quietly(base_ + count_, {&stolen_item, &run_, what.first, what.last});
+    ++count_;
+    if (!sched::request_can_wait()) sched::poll_steal_requests();
+}
+
 bool visit::take(work_item& what) noexcept {
     if (count_ == 0) return false;
     sched::fork_slot* const newest = base_ + --count_;

@@ -127,6 +127,9 @@ public:
             return offer_when_full(what);
         push(what);
     }
+    // Like `offer`, but a request for work may wait while a worker searches, which then takes the
+    // offer by force.
+    void offer_patiently(work_item what) noexcept;
     // Takes the newest offer back. False: there is none left, and the visit must end.
     bool take(work_item& what) noexcept;
 

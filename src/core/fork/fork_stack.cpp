@@ -13,6 +13,8 @@
 #include "core/worker/worker.hpp"
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/sys/single_threaded.hpp"
+#include "sys/membarrier.hpp"
+#include "sys/mutant.hpp"
 
 #include <mutex>
 
@@ -23,6 +25,11 @@ void push_fork_slow() noexcept {
         return me->publish_on_request();
     // At a checkpoint: a thief has sent its request to a guest that has left.
     sys::tls().steal_requested.store_rlx(0); // Orders nothing: no thief waits for an answer.
+}
+
+bool searcher_waits() noexcept {
+    return SENNIT_MUTANT("a kept turn needs a searcher") ||
+           (sys::barrier_available() && this_worker()->runtime().has_searcher());
 }
 
 bool pop_fork_slow(fork_slot* slot) noexcept {

@@ -41,3 +41,19 @@ SIM_SCENARIO_WITHIN(pipeline, source_turn_waits_for_free_item, .preemptions = 1,
     });
     sim::check(count == 3, "all items have passed");
 }
+
+// The first item waits, in a leaf that never polls, until the second one is under way. The owner
+// may have kept the source turn, although the other worker has requested it.
+SIM_SCENARIO_WITHIN(pipeline, kept_source_turn_reaches_other_worker, .preemptions = 2,
+                    .stale_reads = 0) {
+    engine two(2);
+    event second;
+    two.run([&] {
+        sennit::par::pipeline(2, counting_source(2), sennit::par::parallel([&](int i) {
+                                  if (i == 0)
+                                      second.wait();
+                                  else
+                                      second.set();
+                              }));
+    });
+}

@@ -42,11 +42,16 @@ bool detached_mark(fork_slot*) noexcept;
 // forks that take frames. Zero on a thread that is not a worker.
 std::uint32_t room_for_detached(std::uint32_t wanted) noexcept;
 
-// Pushes `fork` into `slot`, which must be free_slot().
-inline void push_detached(fork_slot* slot, const detached_fork& fork) noexcept {
+// Pushes `fork` into `slot`, which must be free_slot(), as push_fork_quietly does.
+inline void push_detached_quietly(fork_slot* slot, const detached_fork& fork) noexcept {
     ::new (static_cast<void*>(slot->data)) detached_fork(fork);
     slot->run = &detached_mark;
-    push_fork(slot);
+    push_fork_quietly(slot);
+}
+// Pushes `fork` into `slot`, which must be free_slot().
+inline void push_detached(fork_slot* slot, const detached_fork& fork) noexcept {
+    push_detached_quietly(slot, fork);
+    poll_steal_requests();
 }
 
 } // namespace sennit::sched

@@ -112,11 +112,16 @@ inline fork_slot* free_slot() noexcept {
 
 inline void poll_steal_requests() noexcept;
 
+// push_fork without its look for a request. The caller looks by `request_can_wait` afterwards.
+inline void push_fork_quietly(fork_slot* slot) noexcept {
+    base::annotate_write(slot);
+    sys::tls_push_head<sizeof(fork_slot)>(slot);
+}
+
 // Makes `slot`, which must be `free_slot()` with `run` and `data` written, a fork of the running
 // context.
 inline void push_fork(fork_slot* slot) noexcept {
-    base::annotate_write(slot);
-    sys::tls_push_head<sizeof(fork_slot)>(slot);
+    push_fork_quietly(slot);
     poll_steal_requests();
 }
 
@@ -132,6 +137,22 @@ constexpr bool stress_now() noexcept {
 inline void poll_steal_requests() noexcept {
     if (sys::tls_steal_requested() || stress_now()) [[unlikely]]
         push_fork_slow();
+}
+
+// True if a thief has requested work, and the request is not answered yet.
+inline bool steal_requested() noexcept {
+    return sys::tls_steal_requested();
+}
+
+// For an owner whose forks are cheaper than their theft. False: the owner must answer a request for
+// work now (`poll_steal_requests`). True: there is none, or a worker searches. That worker forces
+// publication after some time, and in any case before it parks. It stops being a searcher first,
+// then passes the barrier of step 4, and then looks for private forks; the owner has pushed before
+// it looks for searchers. So either the worker finds the fork, or this function returns false.
+[[gnu::cold]] bool searcher_waits() noexcept;
+inline bool request_can_wait() noexcept {
+    base::compiler_barrier();
+    return !sys::tls_steal_requested() || searcher_waits();
 }
 
 // The first half of pop_fork. False: `slot` is public or stolen, and the caller must call
