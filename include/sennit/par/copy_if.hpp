@@ -40,16 +40,12 @@ struct copy_if_work {
     shared_callable<const Keeps> keeps;
 
     std::size_t contribute(std::size_t first, std::size_t last, scratch_type& scratch) const {
-        own_copy<const Keeps> matches = keeps.call;
-        I at = advanced(in, first);
         std::size_t found = 0;
         for (std::size_t word = 0; first != last; ++word) {
-            std::uint64_t bits = 0;
             const std::size_t end = std::min(last, first + 64);
-            for (unsigned bit = 0; first != end; ++first, ++bit, (void)++at)
-                if (matches(at, first)) bits |= std::uint64_t{1} << bit;
-            scratch.matches[word] = bits;
-            found += static_cast<std::size_t>(std::popcount(bits));
+            scratch.matches[word] = matches_of(first, end);
+            found += static_cast<std::size_t>(std::popcount(scratch.matches[word]));
+            first = end;
         }
         return found;
     }
@@ -59,19 +55,60 @@ struct copy_if_work {
     void finish(std::size_t first, std::size_t last, std::optional<std::size_t> prefix,
                 const scratch_type& scratch) const {
         std::size_t written = *prefix;
-        for (std::size_t word = 0; first < last; ++word, first += 64) {
-            for (std::uint64_t bits = scratch.matches[word]; bits != 0; bits &= bits - 1) {
-                const std::size_t at = first + static_cast<std::size_t>(std::countr_zero(bits));
-                if (written >= room) return note_full(at, written);
-                *advanced(out, written++) = *advanced(in, at);
-            }
-        }
+        for (std::size_t word = 0; first < last; ++word, first += 64)
+            written = write(first, scratch.matches[word], written);
     }
     std::size_t direct(std::size_t first, std::size_t last,
                        std::optional<std::size_t> prefix) const {
-        own_copy<const Keeps> matches = keeps.call;
         std::size_t written = *prefix;
+        bool predicted = true;
+        while (first != last) {
+            const std::size_t end = std::min(last, first + (predicted ? 256 : 64));
+            const std::size_t before = written;
+            if (predicted)
+                written = write_by_branches(first, end, written);
+            else
+                written = write(first, matches_of(first, end), written);
+            // A processor predicts the answers if nearly all of them are equal.
+            const std::size_t found = written - before;
+            predicted = std::min(found, end - first - found) * 10 <= end - first;
+            first = end;
+        }
+        return written;
+    }
+
+    // Bit i says whether element first + i is copied; at most 64 elements.
+    std::uint64_t matches_of(std::size_t first, std::size_t end) const {
+        own_copy<const Keeps> matches = keeps.call;
         I at = advanced(in, first);
+        std::uint64_t bits = 0;
+        for (unsigned bit = 0; first != end; ++first, ++bit, (void)++at)
+            bits |= std::uint64_t{static_cast<bool>(matches(at, first))} << bit;
+        return bits;
+    }
+    // Writes the elements of these bits. Returns the number of matches up to there.
+    std::size_t write(std::size_t first, std::uint64_t bits, std::size_t written) const {
+        const auto next = [&] { return first + static_cast<std::size_t>(std::countr_zero(bits)); };
+        const std::size_t all = written + static_cast<std::size_t>(std::popcount(bits));
+        const std::size_t fitting = std::min(all, room);
+        for (; written < fitting; bits &= bits - 1)
+            *advanced(out, written++) = *advanced(in, next());
+        if (written < all && written == room) full_at->store(next());
+        return all;
+    }
+    // Faster than `write` where the processor predicts the answers of the predicate.
+    std::size_t write_by_branches(std::size_t first, std::size_t last, std::size_t written) const {
+        own_copy<const Keeps> matches = keeps.call;
+        I at = advanced(in, first);
+        if (written < room && last - first <= room - written) {
+            O to = advanced(out, written);
+            for (; first != last; ++first, (void)++at) {
+                if (!matches(at, first)) continue;
+                *to = *at;
+                ++to, (void)++written;
+            }
+            return written;
+        }
         for (; first != last; ++first, (void)++at) {
             if (!matches(at, first)) continue;
             if (written < room)
@@ -82,6 +119,7 @@ struct copy_if_work {
         }
         return written;
     }
+
     // Exactly one match has as many matches in front of it as there is room.
     void note_full(std::size_t at, std::size_t written) const noexcept {
         if (written == room) full_at->store(at);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "sennit/par/detail/call_forms.hpp"
+#include "sennit/par/detail/extreme_numbers.hpp"
 
 namespace sennit::par {
 
@@ -56,6 +57,22 @@ I best_element(const with& options, I first, std::size_t n, const Better& better
     return found.value_or(first);
 }
 
+// Returns the first number that no other number is better than; `first` if n is 0.
+template <class Better, class I>
+I best_number(const with& options, I first, std::size_t n) {
+    using extremes = extreme_numbers<std::iter_value_t<I>, Better>;
+    const auto* const numbers = std::to_address(first);
+    const auto found = run_values<std::size_t>(
+        options, n,
+        [numbers](std::size_t from, std::size_t to) noexcept {
+            return extremes::first_best(numbers, from, to, from);
+        },
+        [numbers](std::size_t low, std::size_t high) noexcept {
+            return Better()(numbers[high], numbers[low]) ? high : low;
+        });
+    return advanced(first, found.value_or(0));
+}
+
 struct ordered_elements {
     template <class I, class Less, class Proj>
     static constexpr bool accepts = compares<Less, I, I, Proj, Proj>;
@@ -68,7 +85,10 @@ struct min_element_algorithm : ordered_elements {
     }
     template <class I, class Less, class Proj>
     static I run(const with& options, I first, std::size_t n, Less& less, Proj& proj) {
-        return best_element(options, first, n, element_order<I, Less, Proj>{{less}, {proj}});
+        if constexpr (compares_numbers<I, Less, Proj>)
+            return best_number<is_less>(options, first, n);
+        else
+            return best_element(options, first, n, element_order<I, Less, Proj>{{less}, {proj}});
     }
 };
 struct max_element_algorithm : ordered_elements {
@@ -78,10 +98,14 @@ struct max_element_algorithm : ordered_elements {
     }
     template <class I, class Less, class Proj>
     static I run(const with& options, I first, std::size_t n, Less& less, Proj& proj) {
-        const element_order<I, Less, Proj> order{{less}, {proj}};
-        return best_element(options, first, n, [order](const I& a, const I& b) {
-            return order(b, a); // a is better if the best one is less
-        });
+        if constexpr (compares_numbers<I, Less, Proj>) {
+            return best_number<is_greater>(options, first, n);
+        } else {
+            const element_order<I, Less, Proj> order{{less}, {proj}};
+            return best_element(options, first, n, [order](const I& a, const I& b) {
+                return order(b, a); // a is better if the best one is less
+            });
+        }
     }
 };
 // True for elements that are compared fastest by their values, in vector instructions: equal
@@ -118,22 +142,36 @@ struct minmax_element_algorithm : ordered_elements {
         const auto found = run_values<both>(
             options, n,
             [first, order](std::size_t from, std::size_t to) {
-                const I end = advanced(first, to);
-                I least = advanced(first, from);
-                I greatest = least;
-                for (I at = least; ++at != end;) {
-                    if (rare(order(at, least)))
-                        least = at;
-                    else if (rare(!order(at, greatest)))
-                        greatest = at;
-                }
-                return both{least, greatest};
+                if constexpr (compares_numbers<I, Less, Proj>)
+                    return extreme_numbers_of(first, from, to);
+                else
+                    return extremes_of(advanced(first, from), advanced(first, to), order);
             },
             [order](both low, both high) {
                 return both{order(high.min, low.min) ? high.min : low.min,
                             order(high.max, low.max) ? low.max : high.max};
             });
         return found.value_or(both{first, first});
+    }
+
+private:
+    template <class I, class Order>
+    [[gnu::always_inline]] static std::ranges::min_max_result<I> extremes_of(I least, const I& end,
+                                                                             const Order& order) {
+        I greatest = least;
+        for (I at = least; ++at != end;) {
+            if (rare(order(at, least)))
+                least = at;
+            else if (rare(!order(at, greatest)))
+                greatest = at;
+        }
+        return {least, greatest};
+    }
+    template <class I>
+    static std::ranges::min_max_result<I> extreme_numbers_of(const I& first, std::size_t from,
+                                                             std::size_t to) noexcept {
+        const auto at = places_of_extremes(std::to_address(first), from, to);
+        return {advanced(first, at.first_least), advanced(first, at.last_greatest)};
     }
 };
 

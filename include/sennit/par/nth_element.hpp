@@ -80,7 +80,7 @@ struct nth_element_algorithm {
 
 private:
     // The last elements are sorted.
-    static constexpr std::size_t small = 512;
+    static constexpr std::size_t small = 64;
     static constexpr std::size_t samples = 9;
 
     // Narrows the range around `nth` by partitions until it is small.

@@ -39,8 +39,10 @@ I backwards(std::reverse_iterator<I> at) {
 template <class I>
 void swap_blocks(const with& options, I one, I other, std::size_t n) {
     run_chunks(options, n, [one, other](std::size_t from, std::size_t to) {
-        std::ranges::swap_ranges(advanced(one, from), advanced(one, to), advanced(other, from),
-                                 advanced(other, to));
+        I a = advanced(one, from);
+        I b = advanced(other, from);
+        // Compilers vectorise a loop with one end; std::ranges::swap_ranges looks for two.
+        for (; from != to; ++from, (void)++a, (void)++b) std::ranges::iter_swap(a, b);
     });
 }
 

@@ -13,6 +13,7 @@
 // for some places behind the match; find_end searches from the back.
 #pragma once
 
+#include "sennit/par/find.hpp"
 #include "sennit/par/mismatch.hpp"
 
 namespace sennit::par {
@@ -31,6 +32,25 @@ struct sequence_test {
 
     // Returns the first place in [from, to) where the sequence stands, or `to`.
     std::size_t find(std::size_t from, std::size_t to) const {
+        if constexpr (finds_numbers) {
+            const auto* const numbers = std::to_address(first1);
+            // Vector instructions pay where the first element of the sequence is rare.
+            constexpr std::size_t rare_from = 32;
+            for (; to - from > rare_from; from = find_number(numbers, from, to, *first2)) {
+                const std::size_t end = from + rare_from;
+                const std::size_t found = find_one_by_one(from, end);
+                if (found != end) return found;
+                from = end;
+            }
+        }
+        return find_one_by_one(from, to);
+    }
+
+    static constexpr bool finds_numbers =
+        numbers_in_a_row<I1, std::iter_value_t<I2>, Proj1> && std::same_as<Proj2, std::identity> &&
+        std::same_as<std::remove_const_t<Test>, std::ranges::equal_to>;
+
+    std::size_t find_one_by_one(std::size_t from, std::size_t to) const {
         own_copy<Test> matches = test.call;
         own_copy<Proj1> part1 = proj1.call;
         own_copy<Proj2> part2 = proj2.call;

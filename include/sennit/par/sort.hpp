@@ -8,6 +8,7 @@
 // sort works in place. It does not keep the order of equal elements, but its result does not depend
 // on the number of workers. stable_sort keeps that order. It needs room for all elements. If the
 // memory is refused, or if a move of the elements may throw, it sorts in place, in O(n log² n).
+// Equal integers cannot be told apart, so stable_sort with `less` or `greater` does what sort does.
 //
 // Guarantees. The comparison and the projection are called by several workers at the same time. The
 // range is a permutation of its elements afterwards, also if a comparison throws or is inconsistent
@@ -28,6 +29,8 @@
 #include "sennit/par/detail/quicksort.hpp"
 #include "sennit/par/reverse.hpp"
 
+#include <concepts>
+#include <functional>
 #include <memory>
 
 namespace sennit::par {
@@ -87,12 +90,29 @@ private:
     }
 };
 
+// True if equal elements cannot be told apart, so that each sort keeps their order.
+template <class I, class Less, class Proj>
+inline constexpr bool equal_elements_are_same =
+    std::contiguous_iterator<I> && std::integral<std::iter_value_t<I>> &&
+    std::same_as<Proj, std::identity> &&
+    (std::same_as<Less, std::ranges::less> || std::same_as<Less, std::ranges::greater> ||
+     std::same_as<Less, std::less<>> || std::same_as<Less, std::greater<>>);
+
 struct stable_sort_algorithm {
     template <class I, class Less, class Proj>
     static constexpr bool accepts = sort_algorithm::accepts<I, Less, Proj>;
 
     template <class I, class Less, class Proj>
     static I run(const with& options, I first, std::size_t n, Less& less, Proj& proj) {
+        if constexpr (equal_elements_are_same<I, Less, Proj>)
+            return sort_algorithm::run(options, first, n, less, proj);
+        else
+            return merge_sort(options, first, n, less, proj);
+    }
+
+private:
+    template <class I, class Less, class Proj>
+    static I merge_sort(const with& options, I first, std::size_t n, Less& less, Proj& proj) {
         using value = std::iter_value_t<I>;
         if (n < 2) return advanced(first, n);
         if constexpr (std::is_nothrow_move_constructible_v<value> &&
@@ -126,7 +146,7 @@ struct stable_sort_algorithm {
 inline constexpr detail::algorithm<detail::order_calls<detail::sort_algorithm, std::ranges::less>>
     sort{};
 
-// Like sort, but keeps the order of equal elements. Needs n elements of room.
+// Like sort, but keeps the order of equal elements. Needs n elements of room, except for integers.
 inline constexpr detail::algorithm<
     detail::order_calls<detail::stable_sort_algorithm, std::ranges::less>>
     stable_sort{};

@@ -2,7 +2,9 @@
 // Tests par::count, reduce and the extreme elements against their serial forms.
 #include "oracle.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -91,6 +93,49 @@ TEST(par_min_element, finds_the_elements_of_serial_forms) {
                 EXPECT_EQ(par::minmax(range).min, std::ranges::min(range));
                 EXPECT_EQ(par::minmax(range).max, std::ranges::max(range));
             });
+        }
+    });
+}
+
+template <class T>
+void expect_extremes_of_numbers() {
+    constexpr std::size_t block = par::detail::extreme_numbers<T, par::detail::is_less>::block;
+    for (std::size_t n : {block - 1, block, block + 1, 3 * block + 5, std::size_t{9000}}) {
+        for (int bound : {1, 3, 100}) {
+            const auto drawn = oracle::random_ints(n, bound);
+            const std::vector<T> values(drawn.begin(), drawn.end());
+            EXPECT_EQ(par::min_element(values), std::ranges::min_element(values));
+            EXPECT_EQ(par::max_element(values), std::ranges::max_element(values));
+            const auto found = par::minmax_element(values);
+            const auto expected = std::ranges::minmax_element(values);
+            EXPECT_EQ(found.min, expected.min);
+            EXPECT_EQ(found.max, expected.max);
+            EXPECT_EQ(par::minmax(values).max, *expected.max);
+        }
+    }
+}
+
+TEST(par_min_element, finds_extremes_of_each_type_of_numbers) {
+    on_workers([] {
+        expect_extremes_of_numbers<double>();
+        expect_extremes_of_numbers<float>();
+        expect_extremes_of_numbers<std::int8_t>();
+        expect_extremes_of_numbers<std::uint64_t>();
+    });
+}
+
+TEST(par_min_element, nan_leads_to_no_place_outside_of_range) {
+    on_workers([] {
+        for (int nan_every : {1, 2, 7, 300}) {
+            std::vector<double> values(5000);
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = i % static_cast<std::size_t>(nan_every) == 0
+                                ? std::numeric_limits<double>::quiet_NaN()
+                                : static_cast<double>(i % 97);
+            const auto both = par::minmax_element(values);
+            for (const auto at :
+                 {par::min_element(values), par::max_element(values), both.min, both.max})
+                EXPECT_LT(at - values.begin(), 5000);
         }
     });
 }

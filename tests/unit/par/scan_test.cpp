@@ -162,6 +162,28 @@ TEST(par_copy_if, copies_matches_in_order) {
     });
 }
 
+TEST(par_copy_if, copies_matches_in_stretches) {
+    on_workers([] {
+        for (std::size_t stretch : {1u, 3u, 64u, 65u, 200u}) {
+            std::vector<std::size_t> values(2000);
+            std::iota(values.begin(), values.end(), std::size_t{0});
+            const auto matches = [&](std::size_t value) { return value / stretch % 2 == 0; };
+            std::vector<std::size_t> expected;
+            std::ranges::copy_if(values, std::back_inserter(expected), matches);
+            for (std::size_t room = 0; room <= expected.size() + 1; room += 97) {
+                std::vector<std::size_t> out(room);
+                const auto result = par::copy_if(values, out, matches);
+                const std::size_t fitting = std::min(room, expected.size());
+                EXPECT_EQ(static_cast<std::size_t>(result.out - out.begin()), fitting);
+                EXPECT_EQ(static_cast<std::size_t>(result.in - values.begin()),
+                          room < expected.size() ? expected[room] : values.size());
+                EXPECT_TRUE(std::ranges::equal(std::span(expected).first(fitting),
+                                               std::span(out).first(fitting)));
+            }
+        }
+    });
+}
+
 // HPX issue 1220 left holes. The predicate yields, so that workers run ahead.
 TEST(par_copy_if, full_output_ends_at_first_match_that_does_not_fit) {
     on_workers([] {

@@ -33,6 +33,19 @@ TEST(par_search, finds_first_and_last_match_across_edges_of_chunks) {
     });
 }
 
+TEST(par_search, finds_sequence_whose_first_element_is_rare_or_common) {
+    on_workers([] {
+        auto values = oracle::random_ints(20'000, 1000);
+        for (std::size_t i = 4000; i < 9000; ++i) values[i] = 7; // common there
+        const std::vector<int> needle{7, 7, -1};
+        EXPECT_EQ(par::search(values, needle).begin(), values.end());
+        for (std::size_t place : {19'997u, 8'998u, 6'000u, 31u, 0u}) {
+            std::ranges::copy(needle, values.begin() + static_cast<std::ptrdiff_t>(place));
+            expect_part(values, par::search(values, needle), std::ranges::search(values, needle));
+        }
+    });
+}
+
 TEST(par_search, search_with_needle_longer_than_haystack_or_empty) {
     oracle::on_sizes([](std::size_t n) {
         const auto values = oracle::random_ints(n, 3);
