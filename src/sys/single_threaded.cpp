@@ -273,6 +273,13 @@ constinit sennit::sys::single_thread_mode sennit::sys::process_mode;
 
 namespace sennit::base {
 
+namespace {
+void stop_asking(thread_registration& me) noexcept {
+    me.wants_exclusive = false; // A later lock of this thread makes it no candidate.
+    unregister_this_thread();
+}
+} // namespace
+
 #ifndef SENNIT_SWITCHED_LOCK_ELISION
 namespace {
 thread_registration* own_registration() noexcept {
@@ -306,8 +313,7 @@ void leave_exclusive_mode() noexcept {
 void end_registration() noexcept {
     thread_registration* const me = own_registration();
     if (!me) return;
-    me->wants_exclusive = false; // A later lock of this thread makes it no candidate.
-    unregister_this_thread();
+    stop_asking(*me);
     sys::process_mode.release_id(*me);
 }
 
@@ -349,5 +355,11 @@ void reset_registration_after_fork() noexcept {
 }
 
 } // namespace sennit::base
+
+namespace sennit::sys {
+void unregister_as_worker() noexcept {
+    if (base::thread_registration* const me = base::own_registration()) base::stop_asking(*me);
+}
+} // namespace sennit::sys
 
 #endif

@@ -86,7 +86,15 @@ private:
     std::size_t last_id_ = 0; // the id that was given last
 };
 
-#ifndef SENNIT_NO_LOCK_ELISION
+#ifdef SENNIT_NO_LOCK_ELISION
+
+inline void unregister_as_worker() noexcept {}
+
+#else
+
+// Unregisters the calling thread, which was a worker for a while and asked for exclusive mode. It
+// asks no more, and keeps its bias id. The thread must live as long as the process.
+void unregister_as_worker() noexcept;
 
 // The registry of the process.
 extern constinit single_thread_mode process_mode;

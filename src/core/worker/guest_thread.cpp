@@ -54,6 +54,10 @@
 // runtime's, while events are traced (a trace has one thread a worker), where workers are bound to
 // processors, and under a scheduling policy with an order of its own.
 //
+// Locks of the library. Like a worker, a guest asks for exclusive mode and has a bias id
+// (single_threaded.hpp), so the locks of its call need no locked instructions. It stops asking when
+// it leaves: a thread that is no worker may sleep for long while it is registered.
+//
 // Tested by tests/unit/core/guest_thread_test.cpp and explored by tests/sim/scenarios/guest.cpp.
 #include "core/diagnostics/tracing.hpp"
 #include "core/idle/timers.hpp"
@@ -69,6 +73,7 @@
 #include "sys/held_mutex.hpp"
 #include "sys/kernel_threads.hpp"
 #include "sys/mutant.hpp"
+#include "sys/single_threaded.hpp"
 #include "sys/stack_overflow.hpp"
 
 #include <cstddef>
@@ -149,6 +154,8 @@ bool worker::run_for_guest(runnable& task) noexcept {
     thread_.os_id.store(sys::this_os_thread());
     begin_on(tls, *first, runs_alone());
     no_dump.unlock();
+    base::register_this_thread();
+    base::try_become_exclusive(sys::coarse_now_ns());
 
     enter_as_guest(visit, *first);
 
@@ -176,7 +183,7 @@ bool worker::run_for_guest(runnable& task) noexcept {
     no_dump.unlock();
     // If another thread has chosen the worker, that may be for other work.
     if (work && !wakes_owner) runtime_.wake_one_unproven();
-    base::unregister_this_thread(); // A busy worker may be exclusive again.
+    sys::unregister_as_worker(); // A busy worker may be exclusive again.
     return true;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the main thread as a guest, which runs its call in the place of a parked worker.
+#include <sennit/detail/sys/single_threaded.hpp>
 #include <sennit/detail/sys/worker_tls.hpp>
 #include <sennit/sennit.hpp>
 
@@ -46,6 +47,22 @@ protected:
 TEST_P(guest_thread, main_thread_runs_its_call) {
     be_guest_once(runtime);
     EXPECT_FALSE(sennit::detail::on_any_worker());
+}
+
+// A thread with a bias id updates its locks plainly (single_threaded.hpp).
+TEST_P(guest_thread, guest_has_bias_id_like_worker) {
+    const auto id = [] { return sennit::base::own_bias_id(); };
+    std::uint32_t of_worker = 0;
+    std::thread([&] { of_worker = runtime.run(id); }).join();
+    const std::thread::id mine = std::this_thread::get_id();
+    for (bool was_guest = false; !was_guest;) {
+        be_guest_once(runtime);
+        runtime.run([&] {
+            was_guest = std::this_thread::get_id() == mine;
+            if (!was_guest) return;
+            EXPECT_EQ(id() != 0, of_worker != 0);
+        });
+    }
 }
 
 TEST_P(guest_thread, other_threads_are_no_guests) {
