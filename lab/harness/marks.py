@@ -17,7 +17,7 @@ GAPS = ROOT / "lab" / "gaps.toml"
 FEWEST_CPUS = 1.2  # CPU time ÷ wall time, below which a second worker has not worked
 ONE_CPU = "one CPU"
 # Runtimes that the compiler and the system's libraries bring.
-OF_SYSTEM = {"serial", "bare-coroutine", "pthread", "std-thread", "std-async"}
+OF_SYSTEM = {"serial", "bare-coroutine", "epoll", "pthread", "std-thread", "std-async"}
 
 
 @functools.cache

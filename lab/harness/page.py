@@ -61,9 +61,13 @@ def _cell(cell: dict, with_samples: bool) -> dict:
         "median": _number(cell["median"]),
         "interval": cell["interval"] and [_number(end) for end in cell["interval"]],
         "tasks": samples[0]["tasks"] if samples else 0,
-        **({"summary": _summary(samples)} if samples and not with_samples else {}),
-        "columns": _columns(samples if with_samples else []),
-    }
+    } | _of_samples(samples, with_samples)
+
+
+def _of_samples(samples: list[dict], all_of_them: bool) -> dict:
+    if all_of_them:
+        return {"columns": _columns(samples)}
+    return {"summary": _summary(samples)} if samples else {}
 
 
 def _compact(results: dict, with_samples: bool = True) -> dict:
@@ -71,7 +75,11 @@ def _compact(results: dict, with_samples: bool = True) -> dict:
     RESULTS.json."""
     return {key: results[key] for key in ("format", "version", "state", "machine")} | {
         "blocks": [{"noisy": block["noisy"]} for block in results["blocks"]],
-        "cells": [_cell(cell, with_samples) for cell in results["cells"]],
+        "cells": [
+            _cell(cell, with_samples)
+            for cell in results["cells"]
+            if with_samples or cell["status"] != "not offered"
+        ],
     }
 
 
@@ -85,6 +93,19 @@ def page(documents: list[dict], echarts: str | None, with_samples: bool = True) 
         models={family: list(workloads) for family, workloads in FAMILIES.items()},
         echarts=(echarts or "").replace("</script", "<\\/script"),
     )
+
+
+def by_commit(documents: list[dict]) -> list[dict]:
+    """One document for each machine and commit, because the page compares the rows of one document.
+    The order stays."""
+    merged: dict[tuple, dict] = {}
+    for one in documents:
+        about = one["machine"]
+        key = tuple(about.get(name) for name in ("cpu", "cores", "commit"))
+        whole = merged.setdefault(key, one | {"machine": {}, "cells": []})
+        whole["machine"] = about | whole["machine"]
+        whole["cells"] = whole["cells"] + one["cells"]
+    return list(merged.values())
 
 
 def write_page(documents: list[dict], path: str | Path) -> None:

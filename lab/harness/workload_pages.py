@@ -23,7 +23,7 @@ from .figures import compared, main_figure, medians, middle
 from .figures import text as figure_text
 from .guards import tables
 from .marks import marked, version
-from .page import page
+from .page import by_commit, page
 from .stats import Comparison, median_interval
 from .table import SAME_MARK, compare_cells, four_digits, spread
 from .templates import fill
@@ -335,7 +335,9 @@ class Pages:
         """name of the file -> text"""
         return {f"{name}.md": self.page(name) for name in WORKLOADS} | {
             INDEX: self.index(),
-            INTERACTIVE: page([one.document for one in self.sets], None, with_samples=False),
+            INTERACTIVE: page(
+                by_commit([one.document for one in self.sets]), None, with_samples=False
+            ),
         }
 
 

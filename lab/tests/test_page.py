@@ -17,7 +17,7 @@ from lab_case import ROOT, call
 from example_results import example, example_of_everything
 from harness import charts
 from harness.document import save
-from harness.page import _compact, page, write_page
+from harness.page import _compact, by_commit, page, write_page
 
 try:
     from playwright.sync_api import sync_playwright
@@ -48,8 +48,16 @@ class File(unittest.TestCase):
         data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text).group(1))
         cells = [cell for cell in data[0]["cells"] if "summary" in cell]
         self.assertEqual(len(cells), sum(bool(cell["samples"]) for cell in example()["cells"]))
-        self.assertEqual({tuple(map(len, cell["columns"])) for cell in cells}, {(0,) * 6})
+        self.assertFalse(any("columns" in cell for cell in data[0]["cells"]))
         self.assertEqual(cells[0]["summary"]["count"], 6)
+
+    def test_runs_of_one_commit_become_one_document(self):
+        runs = [example(), example(blocks=7), example(cpu="Another CPU")]
+        runs[1]["machine"]["date"] = "2026-12-01T00:00:00+00:00"
+        first, other = by_commit(runs)
+        self.assertEqual(first["machine"]["date"], runs[0]["machine"]["date"])
+        self.assertEqual(len(first["cells"]), 2 * len(runs[0]["cells"]))
+        self.assertEqual(other["cells"], runs[2]["cells"])
 
     def test_fifty_thousand_samples_stay_under_four_megabytes(self):
         for threads in ((1, 2), (1, 2, 4, 8)):

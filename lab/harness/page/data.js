@@ -67,7 +67,7 @@ function admit(all, results) {
 // have columns, as page.py writes them.
 function samplesOf(cell) {
     if (!cell.columns)
-        return cell.samples.map((one) => [
+        return (cell.samples ?? []).map((one) => [
             one.seconds,
             one.cpu_seconds,
             one.peak_rss_kib,

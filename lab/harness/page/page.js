@@ -19,7 +19,7 @@ const VIEWS = {
         unit: "seconds",
         spread: true,
         explanation:
-            `Median seconds; the whiskers are the 95 % interval, which takes ${FEWEST} samples. ` +
+            `Median seconds, with the 95 % interval, which takes ${FEWEST} samples. ` +
             "Medians of fewer have none: a difference between them may be chance.",
     },
     speedup: {
@@ -318,12 +318,12 @@ function plotOf(shape, title, group, view) {
 
 function plotsOf(rows, view) {
     if (state.view === "ranking") {
-        const ranked = Map.groupBy(labelled(ranking(rows)), (row) => row.threads);
+        const ranked = Map.groupBy(ranking(rows), (row) => row.threads);
         return [...ranked].map(([threads, group]) =>
             plotOf(
                 bars,
                 `${view.title}, ${threads} ${threads === 1 ? "thread" : "threads"}`,
-                group,
+                labelled(group),
                 { ...view, field: "mean" },
             ),
         );
@@ -336,12 +336,10 @@ function plotsOf(rows, view) {
               : bars;
     return [
         ...Map.groupBy(
-            labelled(
-                rows.filter((row) => row[view.field] !== undefined && row[view.field] !== null),
-            ),
+            rows.filter((row) => row[view.field] !== undefined && row[view.field] !== null),
             (row) => row.job,
         ),
-    ].map(([job, group]) => plotOf(shape, job, group, view));
+    ].map(([job, group]) => plotOf(shape, job, labelled(group), view));
 }
 
 function draw(plot) {
@@ -426,7 +424,7 @@ function showRest(rows) {
     $("about").textContent =
         `${all.files.length} ${all.files.length === 1 ? "file" : "files"}, ` +
         `${all.rows.filter((row) => row.seconds !== null).length} results, ` +
-        `${all.rows.reduce((sum, row) => sum + row.samples.length, 0)} samples`;
+        `${all.rows.reduce((sum, row) => sum + row.count, 0)} samples`;
 }
 
 function showSeeds() {
