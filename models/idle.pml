@@ -149,8 +149,16 @@ step:
         :: else
         fi;
 #endif
+#if defined(GUEST) && GUEST != 0
+        if
+        :: piece == GUEST -> ended_pieces++ // as in idle_guest.pml
+        :: else -> end_piece()
+        fi;
+        piece = NOBODY;
+#else
         piece = NOBODY;
         end_piece();
+#endif
         goto step
     :: else
     fi;
@@ -291,14 +299,10 @@ look_again:
     if
     :: looks ->
 #ifdef LATE
-#ifdef MUTANT_LATE_LOOK_CLEARS_UNPROVEN
-        unproven = false;
-#else
         if
         :: late
         :: !late -> unproven = false
         fi;
-#endif
 #else
         unproven = false;
 #endif

@@ -59,13 +59,15 @@ TEST_P(pinned, pinned_fibers_stay_on_their_worker) {
             seen[i] = std::this_thread::get_id();
             moved += times_moved(words, guard);
         });
-    runtime.run([&] { // Fibers from inside.
-        for (int i = 0; i < 4; ++i)
-            all.emplace_back(sennit::fiber_attributes{.pinned = true},
-                             [&, mine = std::this_thread::get_id()] {
-                                 EXPECT_EQ(std::this_thread::get_id(), mine);
-                                 moved += times_moved(words, guard);
-                             });
+    // Fibers from inside. The worker's thread is not that of this function if the main thread runs
+    // it in the worker's place.
+    std::vector<std::thread::id> inside(4);
+    runtime.run([&] {
+        for (auto& thread : inside)
+            all.emplace_back(sennit::fiber_attributes{.pinned = true}, [&] {
+                thread = std::this_thread::get_id();
+                moved += times_moved(words, guard);
+            });
     });
     sennit::fiber reader({.runtime = &runtime}, [&] {
         for (int i = 0; i < 50 * static_cast<int>(GetParam() + 4); ++i) words.pop();
@@ -74,6 +76,7 @@ TEST_P(pinned, pinned_fibers_stay_on_their_worker) {
     reader.join();
     EXPECT_EQ(moved, 0);
     EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), GetParam());
+    EXPECT_EQ(std::set(inside.begin(), inside.end()).size(), 1u);
 }
 
 TEST_P(pinned, pinned_fiber_runs_while_its_worker_has_other_work) {
@@ -90,6 +93,7 @@ TEST_P(pinned, nursery_children_may_be_pinned_and_launched_now) {
         std::atomic<int> ran{0};
         sennit::nursery all;
         for (unsigned i = 0; i < GetParam(); ++i) all.start({.worker = i}, [&] { ++ran; });
+        sennit::this_fiber::yield(); // From here on a worker's own thread runs this function.
         all.start({.policy = sennit::launch::now, .pinned = true},
                   [&, mine = std::this_thread::get_id()] {
                       EXPECT_EQ(std::this_thread::get_id(), mine);
