@@ -58,7 +58,8 @@
 // (single_threaded.hpp), so the locks of its call need no locked instructions. It stops asking when
 // it leaves: a thread that is no worker may sleep for long while it is registered.
 //
-// Tested by tests/unit/core/guest_thread_test.cpp and explored by tests/sim/scenarios/guest.cpp.
+// Tested by tests/unit/core/guest_thread_test.cpp, explored by tests/sim/scenarios/guest.cpp, and
+// modelled by models/idle_guest.pml.
 #include "core/diagnostics/tracing.hpp"
 #include "core/idle/timers.hpp"
 #include "core/policy/tuning.hpp"
