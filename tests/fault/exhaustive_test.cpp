@@ -6,6 +6,7 @@
 #include "faults.hpp"
 
 #include "sys/kernel_threads.hpp"
+#include "take_place_of_worker.hpp"
 
 #include <sennit/sennit.hpp>
 
@@ -187,11 +188,21 @@ answer answer_of(F&& run) {
 
 using parameters = std::tuple<scenario, request, extent>;
 
+// The kernel lists a thread that has been joined until it has run to its end.
+void wait_for_ending_threads() {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (sennit::sys::list_os_threads().size() != 1 && std::chrono::steady_clock::now() < until)
+        std::this_thread::yield();
+}
+
 class refusals : public testing::TestWithParam<parameters> {
 protected:
+    static void SetUpTestSuite() { take_place_of_worker(); }
+
     // The account counts the requests of all threads. No earlier test may leave a thread behind, as
     // one that uses the default runtime does.
     void SetUp() override {
+        wait_for_ending_threads();
         ASSERT_EQ(sennit::sys::list_os_threads().size(), 1U)
             << "an earlier test has left a thread behind; make a runtime in that test, and wait "
                "for detached threads";

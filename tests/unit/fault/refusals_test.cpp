@@ -2,6 +2,8 @@
 // Refuses every request that the system can refuse, one request at a time, until a run meets no
 // refusal. After each refusal the caller gets a documented exception or the right answer. Nothing
 // is leaked, and the next run works.
+#include "take_place_of_worker.hpp"
+
 #include <sennit/detail/base/sanitizers.hpp>
 #include <sennit/sennit.hpp>
 
@@ -101,14 +103,6 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 }
 
 namespace {
-
-// The main thread gets a signal stack when it first takes the place of a worker.
-void take_place_of_worker() {
-    sennit::runtime runtime({.workers = 1});
-    const std::thread::id mine = std::this_thread::get_id();
-    while (runtime.run([] { return std::this_thread::get_id(); }) != mine)
-        std::this_thread::yield();
-}
 
 // Runs `scenario` with the 1st, 2nd, … request of a kind refused, until a run meets no refusal.
 void exhaust(kind what, const std::function<void()>& scenario) {
