@@ -3,8 +3,8 @@
 //
 // Algorithm. The numbers are read in blocks that stay in the cache. The extreme value of a block is
 // computed without a branch, in `lanes` sequences that do not wait for each other. Only a block
-// whose value replaces the best one so far is read a second time, for its place. New extreme values
-// are rare, so most blocks are read once.
+// whose value replaces the best value so far is read a second time, for its place. New extreme
+// values are rare, so most blocks are read once.
 //
 // A NaN compares as false, so the value of a block may be a NaN. It then replaces no other value:
 // the first best number needs a comparison that is true, and the last one finds no equal number.
