@@ -144,12 +144,14 @@ inline bool steal_requested() noexcept {
     return sys::tls_steal_requested();
 }
 
-// For an owner whose forks are cheaper than their theft. False: the owner must answer a request for
-// work now (`poll_steal_requests`). True: there is none, or a worker searches. That worker forces
-// publication after some time, and in any case before it parks. It stops being a searcher first,
-// then passes the barrier of step 4, and then looks for private forks; the owner has pushed before
-// it looks for searchers. So either the worker finds the fork, or this function returns false.
+// True if a worker searches, and can force publication.
 [[gnu::cold]] bool searcher_waits() noexcept;
+// For an owner whose forks are cheaper than their theft. False: the owner must answer a request for
+// work now (`poll_steal_requests`). True: there is none, or a worker searches. The searcher forces
+// publication after some time, and before it parks: it stops being a searcher, passes the barrier
+// of step 4, and then looks for private forks. The owner has pushed before it looks for searchers.
+// So either the searcher finds the fork, or this function returns false. If the searcher becomes
+// the late looker (src/core/README.md, "Two protocols"), its barrier comes up to 250 us later.
 inline bool request_can_wait() noexcept {
     base::compiler_barrier();
     return !sys::tls_steal_requested() || searcher_waits();
