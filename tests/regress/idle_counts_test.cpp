@@ -6,12 +6,17 @@
 #include <sennit/sennit.hpp>
 
 #include "sennit/detail/base/sanitizers.hpp"
+#include "sys/clock.hpp"
 #include "sys/membarrier.hpp"
+#include "sys/topology.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
+#include <optional>
 
 namespace {
 
@@ -37,25 +42,53 @@ struct counts {
     double barriers, wakes;
 };
 
+constexpr unsigned worker_count = 16;
+
+std::int64_t cpu_time_ns() {
+    timespec used{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
+// The share of the processors' time that this process has got between two moments.
+class processor_share {
+public:
+    double get() const {
+        const double wall = static_cast<double>(sennit::sys::now_ns() - wall_);
+        const unsigned processors = std::min(sennit::sys::usable_cpus(), worker_count);
+        return static_cast<double>(cpu_time_ns() - cpu_) / (wall * processors);
+    }
+
+private:
+    std::int64_t wall_ = sennit::sys::now_ns();
+    std::int64_t cpu_ = cpu_time_ns();
+};
+
 // Calls `work` in series of `units` until the counts for each call are within `limit`, twenty times
-// at most: other programs disturb a series. Returns the counts of the last series.
+// at most. Returns the counts of the last series that had the processors almost to itself: beside
+// other programs, a searcher waits for owners that do not run, and counts grow with the load. No
+// value if every series was disturbed.
 template <class F>
-counts counts_of_unit(sennit::runtime& runtime, int units, counts limit, F work) {
-    counts seen{};
+std::optional<counts> counts_of_unit(sennit::runtime& runtime, int units, counts limit, F work) {
+    std::optional<counts> undisturbed;
     for (int series = 0; series < 20; ++series) {
         sennit::runtime_metrics before, after;
+        const processor_share share;
         runtime.run([&] {
             before = runtime.metrics();
             for (int i = 0; i < units; ++i) work();
             after = runtime.metrics();
         });
+        const bool disturbed = share.get() < 0.9;
         const auto of_unit = [=](std::uint64_t from, std::uint64_t to) {
             return static_cast<double>(to - from) / units;
         };
-        seen = {of_unit(before.barriers, after.barriers), of_unit(before.wakes, after.wakes)};
-        if (seen.barriers <= limit.barriers && seen.wakes <= limit.wakes) break;
+        const counts seen{of_unit(before.barriers, after.barriers),
+                          of_unit(before.wakes, after.wakes)};
+        if (seen.barriers <= limit.barriers && seen.wakes <= limit.wakes) return seen;
+        if (!disturbed) undisturbed = seen;
     }
-    return seen;
+    return undisturbed;
 }
 
 bool counts_barriers() {
@@ -65,28 +98,30 @@ bool counts_barriers() {
 // 1.4 with two processors. A barrier for each owner whose publication is forced made it 8.5.
 TEST(idle_counts, loop_of_1ms_passes_few_barriers_and_wakes_few_workers) {
     if (!counts_barriers()) GTEST_SKIP() << "without membarrier, or in a build that provokes waits";
-    sennit::runtime runtime({.workers = 16});
+    sennit::runtime runtime({.workers = worker_count});
     const counts limit{.barriers = 4, .wakes = 40};
-    const counts seen = counts_of_unit(runtime, 20, limit, [] {
+    const auto seen = counts_of_unit(runtime, 20, limit, [] {
         sennit::par::for_each_n(std::size_t{16'000},
                                 [](std::size_t) noexcept { compute_about_1us(); });
         compute_about_us(100);
     });
-    EXPECT_LE(seen.barriers, limit.barriers);
-    EXPECT_LE(seen.wakes, limit.wakes);
+    if (!seen) GTEST_SKIP() << "other programs took the processors during every series";
+    EXPECT_LE(seen->barriers, limit.barriers);
+    EXPECT_LE(seen->wakes, limit.wakes);
 }
 
 // 0.01 barriers and 0.5 wake-ups with two processors. A barrier for each sleep of the last searcher
 // made it 0.5.
 TEST(idle_counts, fork_of_50us_passes_few_barriers_and_wakes_few_workers) {
     if (!counts_barriers()) GTEST_SKIP() << "without membarrier, or in a build that provokes waits";
-    sennit::runtime runtime({.workers = 16});
+    sennit::runtime runtime({.workers = worker_count});
     const counts limit{.barriers = 0.25, .wakes = 2};
-    const counts seen = counts_of_unit(runtime, 200, limit, [] {
+    const auto seen = counts_of_unit(runtime, 200, limit, [] {
         sennit::fork_join([] { compute_about_us(50); }, [] { compute_about_us(50); });
     });
-    EXPECT_LE(seen.barriers, limit.barriers);
-    EXPECT_LE(seen.wakes, limit.wakes);
+    if (!seen) GTEST_SKIP() << "other programs took the processors during every series";
+    EXPECT_LE(seen->barriers, limit.barriers);
+    EXPECT_LE(seen->wakes, limit.wakes);
 }
 
 } // namespace
