@@ -350,6 +350,7 @@ private:
     }
     // A separate function, so that push_before saves no registers for a call that is very rare.
     [[gnu::noinline]] channel_status push_contended(T& value, std::int64_t deadline_ns) {
+        sched::yield_if_requested();
         lock_with_room();
         return push_or_wait(value, deadline_ns);
     }
@@ -377,6 +378,7 @@ private:
         return pop_or_wait(to, deadline_ns);
     }
     [[gnu::noinline]] channel_status pop_contended(std::optional<T>& to, std::int64_t deadline_ns) {
+        sched::yield_if_requested();
         lock_.lock(uses_);
         return pop_or_wait(to, deadline_ns);
     }

@@ -4,6 +4,7 @@
 #include "../core/policy/tuning.hpp"
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/now.hpp"
+#include "sennit/detail/core/verbs.hpp"
 #include "sennit/detail/sys/biased_word.hpp"
 #include "sennit/on_lock.hpp"
 
@@ -55,6 +56,7 @@ bool mutex::lock_neutral(std::uintptr_t me) noexcept {
 }
 
 bool mutex::lock_shared(std::uintptr_t me, std::int64_t deadline_ns) {
+    sched::yield_if_requested();
     return lock_neutral(me) || lock_slowly(me, deadline_ns);
 }
 

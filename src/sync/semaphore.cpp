@@ -3,6 +3,7 @@
 
 #include "sennit/cancelled.hpp"
 #include "sennit/detail/base/check.hpp"
+#include "sennit/detail/core/verbs.hpp"
 
 #include <mutex>
 #include <system_error>
@@ -35,7 +36,10 @@ bool semaphore_core::try_acquire() noexcept {
 }
 
 bool semaphore_core::acquire_before(std::int64_t deadline_ns) {
-    lock_.lock(uses_);
+    if (!lock_.lock_plainly()) {
+        sched::yield_if_requested();
+        lock_.lock(uses_);
+    }
     if (tokens_ > 0) {
         --tokens_;
         lock_.unlock();

@@ -4,6 +4,7 @@
 #include "sennit/detail/base/check.hpp"
 #include "sennit/detail/core/strand.hpp"
 #include "sennit/detail/core/task_strand.hpp"
+#include "sennit/detail/core/verbs.hpp"
 
 #include <mutex>
 #include <system_error>
@@ -65,6 +66,7 @@ void shared_mutex::give_up() noexcept {
 }
 
 bool shared_mutex::enter(kind what, std::int64_t deadline_ns) {
+    sched::yield_if_requested();
     request mine{what};
     if (enter_or_lock(mine)) return true;
     const auto why = sched::block(

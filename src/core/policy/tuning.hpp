@@ -161,7 +161,10 @@ inline constexpr std::int64_t sleep_to_wait = 16;
 // `quiet_looks`: after this many looks with all workers parked, the watchdog sleeps.
 inline constexpr std::int64_t watch_period_ns = 4'000'000;
 inline constexpr std::int64_t stuck_ns = 3'000'000;
+// `turn_wait_ns`: how long it waits for a stuck worker to yield at a lock before it activates a
+// spare worker.
 inline constexpr unsigned quiet_looks = 20;
+inline constexpr std::int64_t turn_wait_ns = 100'000;
 // How long work must be ready behind stuck workers, with no thread available, before the program is
 // told. Where a program intends more blocking calls than threads, the calls rarely take this long.
 inline constexpr std::int64_t starvation_ns = 1'000'000'000;

@@ -30,6 +30,7 @@ bool watchdog::enroll() noexcept {
 void watchdog::withdraw() noexcept {}
 void watchdog::wake_up() noexcept {}
 void watchdog::tell_once(const char*) noexcept {}
+void watchdog::await_turns() noexcept {}
 #else
 
 struct watchdog::state {
@@ -87,6 +88,17 @@ void watchdog::tell_once(const char* what) noexcept {
     if (told.exchange(1) == 0) sys::report({"sennit: ", what, "\n"});
 }
 
+// Waits for a moment until the stuck workers have answered the request for a turn. A fiber that
+// only takes free locks answers at the next one: this thread registers, which ends the exclusive
+// mode of the fiber's worker, so its locks take their slow paths (sched::yield_if_requested).
+void watchdog::await_turns() noexcept {
+    base::register_this_thread();
+    const state& all = *here();
+    const std::int64_t until = sys::now_ns() + tuning::turn_wait_ns;
+    while (all.ending.load() == 0 && sys::futex_wait_until(all.ending, 0, until)) {
+    }
+}
+
 void watchdog::thread_main(void* self) noexcept {
     state& all = *static_cast<state*>(self);
     sys::thread::set_name("sennit-watchdog");
@@ -101,7 +113,7 @@ void watchdog::thread_main(void* self) noexcept {
             dozing_.store(0);
             quiet = 0;
         }
-        // The watchdog registered when it activated or released a spare worker.
+        // The watchdog registered if it requested turns, or activated or released a spare worker.
         base::unregister_this_thread();
         const std::int64_t until = sys::now_ns() + tuning::watch_period_ns;
         while (all.ending.load() == 0 && sys::futex_wait_until(all.ending, 0, until)) {
@@ -165,22 +177,32 @@ watchdog::census watchdog::count(runtime_core& of) noexcept {
     return found;
 }
 
+// Returns true if work is ready that no worker takes.
+bool watchdog::is_work_ready(runtime_core& of, const census& now) noexcept {
+    if (now.work_behind) return true;
+    if (!now.none_serves) return false;
+    event_source* const events = of.active_events();
+    return !of.injector().empty() || of.has_stealable_contexts() ||
+           of.timers().next_ns() <= sys::now_ns() || (events && events->pending());
+}
+
 // Returns false if every worker is parked.
 bool watchdog::look_at(runtime_core& one) noexcept {
-    const census now = count(one);
-    event_source* const events = one.active_events();
-    const bool ready = now.work_behind ||
-                       (now.none_serves &&
-                        (!one.injector().empty() || one.has_stealable_contexts() ||
-                         one.timers().next_ns() <= sys::now_ns() || (events && events->pending())));
+    census now = count(one);
+    bool ready = is_work_ready(one, now);
     // Busy workers reach all that at global polls, which are far apart if tasks have become long
     // only recently.
     const bool late = one.timers().next_ns() <= sys::now_ns() - tuning::watch_period_ns ||
-                      !one.injector().empty() || events;
+                      !one.injector().empty() || one.active_events();
     if (now.parked == 0)
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
             if (worker& each = one.worker_at(i); late || ready || !each.pinned_queue().empty())
                 each.polls().request();
+    if (ready && now.parked == 0 && now.active_spares < now.stuck + now.stuck_leaving) {
+        await_turns();
+        now = count(one);
+        ready = is_work_ready(one, now);
+    }
     const unsigned wanted = now.stuck + now.stuck_leaving;
     bool waits = false; // True if work waits for a thread that the options do not allow.
     // The next sentinel may have found other work, which takes this long: wake a worker that has

@@ -87,6 +87,8 @@ private:
     static bool look() noexcept;
     struct census;
     static census count(runtime_core& of) noexcept;
+    static bool is_work_ready(runtime_core& of, const census& now) noexcept;
+    static void await_turns() noexcept;
     static void note_starvation(runtime_core& of, bool starves) noexcept;
     static bool is_stuck(worker& one) noexcept;
     static void drain_pinned_queue(worker& spare) noexcept;

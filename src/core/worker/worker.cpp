@@ -570,6 +570,11 @@ void yield() noexcept {
     sys::yield_thread();
 }
 
+void yield_if_requested() noexcept {
+    if (worker* me = this_worker(); me && me->polls().requested()) [[unlikely]]
+        me->yield();
+}
+
 std::uint32_t random_below(std::uint32_t n) noexcept {
     if (worker* me = this_worker()) return me->random_below(n);
     base::random once(static_cast<std::uint64_t>(sys::now_ns()));

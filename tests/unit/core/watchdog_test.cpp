@@ -15,8 +15,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -332,6 +335,52 @@ TEST(watchdog, watchdog_can_be_off_and_moves_no_bound_fibers) {
         EXPECT_TRUE(ran);
         EXPECT_EQ(unwatched.metrics().spares_activated, 0u);
     }
+}
+
+// One fiber calls `operation` until another one, which waits for the only worker, has run. No spare
+// worker is allowed; `max_workers` keeps the watchdog.
+void expect_turn(const std::function<void()>& operation) {
+    sennit::runtime runtime({.workers = 1, .max_spare_workers = 0, .max_workers = 2});
+    runtime.run([&] {
+        bool ended = false; // one worker runs both fibers
+        sennit::fiber first([&] {
+            while (!ended) operation();
+        });
+        sennit::fiber second([&] { ended = true; });
+        first.join(); // `first` begins here
+        second.join();
+    });
+    EXPECT_EQ(runtime.metrics().spares_activated, 0u);
+}
+
+TEST(watchdog, fiber_that_takes_free_mutexes_lets_ready_fibers_run) {
+    sennit::mutex mutex;
+    expect_turn([&] { std::lock_guard guard(mutex); });
+    sennit::recursive_mutex recursive;
+    expect_turn([&] { std::lock_guard guard(recursive); });
+    sennit::timed_mutex timed;
+    expect_turn([&] {
+        ASSERT_TRUE(timed.try_lock_for(1h));
+        timed.unlock();
+    });
+    sennit::shared_mutex shared;
+    expect_turn([&] { std::lock_guard guard(shared); });
+    expect_turn([&] { std::shared_lock guard(shared); });
+}
+
+TEST(watchdog, fiber_that_never_waits_for_channel_or_semaphore_lets_ready_fibers_run) {
+    sennit::counting_semaphore<> semaphore(1);
+    expect_turn([&] {
+        semaphore.acquire();
+        semaphore.release();
+    });
+    sennit::channel<int> channel(2);
+    expect_turn([&] {
+        channel.push(1);
+        channel.push(2);
+        EXPECT_EQ(channel.pop(), 1);
+        EXPECT_EQ(channel.pop(), 2);
+    });
 }
 
 TEST(watchdog, environment_sets_number_of_spare_workers) {

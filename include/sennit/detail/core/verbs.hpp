@@ -75,6 +75,11 @@ bool suspend(bool (*after)(void* argument, waiter& who) noexcept, void* argument
 // processor.
 void yield() noexcept;
 
+// Yields if the watchdog has asked the calling worker for a turn of other tasks, because its task
+// has run for long. The slow paths of locks call it, since they may suspend in any case: a fiber
+// that only takes free locks never waits.
+void yield_if_requested() noexcept;
+
 // Yields the processor to another thread of the system.
 void yield_thread() noexcept;
 
