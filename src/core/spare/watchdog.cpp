@@ -199,6 +199,8 @@ bool watchdog::look_at(runtime_core& one) noexcept {
             if (worker& each = one.worker_at(i); late || ready || !each.pinned_queue().empty())
                 each.polls().request();
     if (ready && now.parked == 0 && now.active_spares < now.stuck + now.stuck_leaving) {
+        for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
+            one.worker_at(i).request_turn();
         await_turns();
         now = count(one);
         ready = is_work_ready(one, now);

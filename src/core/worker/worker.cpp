@@ -448,6 +448,12 @@ template <bool traced>
         nullptr, who);
 }
 
+void worker::yield_on_request() noexcept {
+    // A steal request may have come before or meanwhile, and parked thieves rely on it.
+    thread_.tls.load_rlx()->steal_requested.store(1); // The own thread wrote thread_.tls.
+    yield_slowly();
+}
+
 bool worker::yield_task(resumable& self) noexcept {
     if (!queue_.lifo.closed()) [[unlikely]]
         flush_lifo_slot();
@@ -570,9 +576,8 @@ void yield() noexcept {
     sys::yield_thread();
 }
 
-void yield_if_requested() noexcept {
-    if (worker* me = this_worker(); me && me->polls().requested()) [[unlikely]]
-        me->yield();
+void yield_on_request() noexcept {
+    if (worker* me = this_worker()) me->yield_on_request();
 }
 
 std::uint32_t random_below(std::uint32_t n) noexcept {

@@ -146,6 +146,7 @@ public:
     // Lets the ready tasks of this worker run first.
     void yield() noexcept;
     [[gnu::noinline]] void yield_slowly() noexcept;
+    void yield_on_request() noexcept; // The watchdog has requested a turn.
     // Makes the running task ready behind all ready tasks. Returns false if there are none: the
     // task then continues. Otherwise another worker may resume the task before the call returns.
     bool yield_task(resumable& self) noexcept;
@@ -256,6 +257,13 @@ public:
         if (!tls || tls->steal_requested.load() != 0) return;
         tls->steal_requested.store(1); // pairs with thread_main
         asks.counted.steal_requests.add();
+    }
+
+    // The watchdog. Asks the running task to yield at its next lock that takes the slow path.
+    void request_turn() noexcept {
+        // acquire pairs with thread_main's store
+        if (sys::worker_tls* const tls = thread_.tls.load_acq())
+            tls->steal_requested.store(sys::worker_tls::turn_request);
     }
 
     // Own thread. Takes the events from outside and makes their waiters ready, unless a parked

@@ -8,6 +8,7 @@
 
 #include "sennit/detail/core/runnable.hpp"
 #include "sennit/detail/core/waiter.hpp"
+#include "sennit/detail/sys/worker_tls.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -75,10 +76,14 @@ bool suspend(bool (*after)(void* argument, waiter& who) noexcept, void* argument
 // processor.
 void yield() noexcept;
 
+void yield_on_request() noexcept;
 // Yields if the watchdog has asked the calling worker for a turn of other tasks, because its task
 // has run for long. The slow paths of locks call it, since they may suspend in any case: a fiber
 // that only takes free locks never waits.
-void yield_if_requested() noexcept;
+inline void yield_if_requested() noexcept {
+    if (sys::tls_turn_requested()) [[unlikely]]
+        yield_on_request();
+}
 
 // Yields the processor to another thread of the system.
 void yield_thread() noexcept;

@@ -35,13 +35,17 @@
 namespace sennit::sys {
 
 struct alignas(base::cache_line) worker_tls {
+    // In `steal_requested`: other tasks wait for a turn of this worker. Also a request for forks.
+    static constexpr std::uint32_t turn_request = 2;
+
     // Offset 0: the first free slot of the running context's fork stack. The owner writes it;
     // thieves read it.
     base::atomic<void*> head{nullptr};
     // Offset 8: the first private slot. The owner writes it; a thief that forces a publication
     // writes its claim.
     base::atomic<void*> split{nullptr};
-    // Offset 16: if not zero, a fork takes the slow path. Thieves set it; the owner clears it.
+    // Offset 16: requests of other threads. If not zero, a fork takes the slow path. Thieves store
+    // 1; the watchdog stores `turn_request`; the owner clears it.
     base::atomic<std::uint32_t> steal_requested{0};
     // Offset 20: the low half of the stack address at which the running task was resumed, or any
     // number: detail/core/task_transfer.hpp. Owner only.
@@ -132,6 +136,28 @@ inline bool tls_steal_requested() noexcept {
 #endif
     return false;
 polled:
+    return true;
+}
+
+// True if `steal_requested` is `turn_request`.
+inline bool tls_turn_requested() noexcept {
+#ifdef SENNIT_WORKER_TLS_VIA_GOT
+    void* offset;
+    asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %q0" : "=r"(offset));
+    asm goto("cmpl $2, %%fs:16(%0)\n\tje %l[requested]"
+             :
+             : "r"(offset)
+             : "cc", "memory"
+             : requested);
+#else
+    asm goto("cmpl $2, %%fs:sennit_worker_tls@tpoff+16\n\tje %l[requested]"
+             :
+             :
+             : "cc", "memory"
+             : requested);
+#endif
+    return false;
+requested:
     return true;
 }
 
@@ -256,6 +282,10 @@ inline void tls_push_head(void* slot) noexcept {
 }
 inline bool tls_steal_requested() noexcept {
     return tls().steal_requested.load_rlx() != 0; // orders nothing: the slow path looks again
+}
+inline bool tls_turn_requested() noexcept {
+    // orders nothing: a hint
+    return tls().steal_requested.load_rlx() == worker_tls::turn_request;
 }
 inline bool tls_before_split(void* slot) noexcept {
     return slot < tls().split.load_rlx(); // pairs through force_publication's membarrier
