@@ -38,6 +38,7 @@ inline std::int64_t sum_of_random(std::int64_t seed, std::int64_t count) {
 }
 // The result depends on all rounds, so no compiler can omit the loop.
 inline std::int64_t idle_loop(std::int64_t rounds) {
+    asm volatile("" : "+r"(rounds)); // no compiler computes the sum beforehand
     random numbers(rounds);
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < rounds; ++i) sum += numbers.next();

@@ -68,8 +68,9 @@ impl Grid {
         let mut queue = vec![first];
         let mut at = 0;
         while at < queue.len() && at < THRESHOLD {
-            let mut numbers = Random(ROUNDS);
-            black_box((0..ROUNDS).map(|_| numbers.next()).sum::<u64>());
+            let rounds = black_box(ROUNDS); // the compiler must not compute the sum beforehand
+            let mut numbers = Random(rounds);
+            black_box((0..rounds).map(|_| numbers.next()).sum::<u64>());
             let from = queue[at];
             for node in &self.edges[from as usize] {
                 let place = &self.from[*node as usize];
