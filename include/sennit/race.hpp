@@ -108,8 +108,7 @@ detail::race_result<F...> race(F&&... functions) {
     (all.enter(functions), ...);
     return all.result();
 }
-// Calls all functions of the range at the same time and returns the first
-// result.
+// Calls all functions of the range at the same time and returns the first result.
 template <std::ranges::forward_range R>
     requires std::is_lvalue_reference_v<std::ranges::range_reference_t<R>> &&
              detail::racers<std::ranges::range_reference_t<R>>

@@ -8,8 +8,8 @@
 // workers stop soon after one of them has found an element that is missing.
 //
 // Guarantees, exceptions, cancellation and cost as for `par::for_each`; the comparison may be
-// called for some elements behind a missing one. A worker that joins in needs about
-// 2 log2(n) comparisons to find its place in both ranges.
+// called for some elements behind a missing one. A worker that joins in needs about 2 log2(n)
+// comparisons to find its place in both ranges.
 #pragma once
 
 #include "sennit/par/detail/quicksort.hpp"

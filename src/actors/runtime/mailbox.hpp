@@ -39,8 +39,8 @@
 // 4. A batch makes its worker the owner, then takes all messages: `local_messages_`, then
 //    `remote_`. The batch ends after 64 messages (or, with more waiting, after some 100 us) or when
 //    nothing is left. Inside the owner's lock the batch looks once more. If there is a message, the
-//    mailbox goes back into the queue; otherwise the mailbox becomes idle. The
-//    condition is batch_state::may_end.
+//    mailbox goes back into the queue; otherwise the mailbox becomes idle. The condition is
+//    batch_state::may_end.
 // 5. A handler that blocks takes its context, and the batch, with it. If the handler continues in
 //    another worker's thread, that worker makes itself the owner under the old owner's lock before
 //    it touches any other state.
@@ -58,8 +58,8 @@
 //    mailbox continues behind the receiver. Inside its owner's lock the rest of the batch goes back
 //    before `local_messages_`, and `owner_` becomes null; the mailbox stays busy. If the receiver
 //    has an owner, and the batch gets the claim of the sender's wakeup, that wakeup carries the
-//    mailbox to that owner, as in (8). Otherwise the mailbox goes into the
-//    injector: a receiver without an owner most likely lies there, too.
+//    mailbox to that owner, as in (8). Otherwise the mailbox goes into the injector: a receiver
+//    without an owner most likely lies there, too.
 // 8. An idle mailbox that receives messages from another worker sometimes migrates there
 //    (mailbox_migration.cpp). Inside its owner's lock it becomes busy and `owner_` becomes null, if
 //    the batch gets the claim of its wakeup. The wakeup carries the mailbox along, clears its flag
@@ -91,8 +91,8 @@
 // it does for any message. A spare worker that was released is woken (spare_worker.cpp).
 //
 // Tried and rejected: one word with an exchange for each delivery and a compare-and-swap for each
-// end of a batch (as in Pony). That costs two locked instructions a hop, about 10 ns of the 10 ns
-// that a hop takes. An owner also keeps neighbours in a ring together.
+// end of a batch (as in Pony). That adds two locked instructions, about 10 ns, to a hop of 10 ns.
+// An owner also keeps neighbours in a ring together.
 //
 // Tested by tests/unit/actors; explored by tests/sim/scenarios/actor*.cpp.
 #pragma once

@@ -45,10 +45,10 @@
 // Wake-ups from outside of these threads, and how each is excluded. Timers: none may be armed; a
 // thread that waits with a deadline is not asleep for good. Descriptors: no strand may wait for
 // one. An event that was on its way has a waiter until a worker delivers it, and that worker is
-// awake. Signal handlers: none may be installed
-// except those for faults and the library's own. Ready work: the queues and the list of suspended
-// contexts with forks must be empty. Two sources remain: a debugger that calls functions, and a
-// process that shares this one's memory (clone with CLONE_VM).
+// awake. Signal handlers: none may be installed except those for faults and the library's own.
+// Ready work: the queues and the list of suspended contexts with forks must be empty. Two sources
+// remain: a debugger that calls functions, and a process that shares this one's memory (clone with
+// CLONE_VM).
 //
 // So there are no false reports. Deadlocks may be missed: a thread of the program that sleeps
 // elsewhere, for example in pthread_join or read(), might wake another thread later, and nothing is

@@ -8,11 +8,10 @@
 // time that tasks took since the last call. Where no worker searches, sharing costs a wake-up, too.
 // A worker that has had nothing to run since the last call then keeps up alone with short bursts,
 // such as the events of a server, and shares only a queue that is worth the wake-up. There are two
-// exceptions. New work runs newest first,
-// so the oldest new task may stay in the queue however short the tasks are: then sharing is worth
-// it, too. And now and then the worker shares in any case, because short tasks may continue
-// forever, side by side; tasks that communicate come together again (a woken task continues where
-// it was woken; mailbox_migration.cpp).
+// exceptions. New work runs newest first, so the oldest new task may stay in the queue however
+// short the tasks are: then sharing is worth it, too. And now and then the worker shares in any
+// case, because short tasks may continue forever, side by side; tasks that communicate come
+// together again (a woken task continues where it was woken; mailbox_migration.cpp).
 //
 // A wrong answer costs time, nothing else: a thief that got nothing becomes the sentinel
 // (src/core/README.md, "A worker's own queue"), and each later request gets a new answer. Owner's

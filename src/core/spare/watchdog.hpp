@@ -21,10 +21,14 @@
 // ready that only a stuck worker would reach; or work is ready that all workers have to reach (the
 // injector, due timers, forks of suspended contexts) while all workers that stay are stuck. Where a
 // worker is parked, the parking protocol brings the work to it (src/core/README.md), and faster.
-// There is one exception: a worker that was woken to become the sentinel finds other work first,
-// and that work takes long. So the watchdog wakes a parked worker, and that worker looks. There are
-// never more active spare workers than stuck threads, so as many workers make progress as the
-// runtime has workers.
+// There is one exception: a worker that was woken to become the sentinel may pick up a long task
+// first, so there is no sentinel. The watchdog then wakes another parked worker. There are never
+// more active spare workers than stuck threads, so as many workers make progress as the runtime has
+// workers.
+//
+// Before it activates one, it asks the stuck workers for a turn (`worker::request_turn`), and waits
+// for `tuning::turn_wait_ns`. A fiber that only takes free locks yields at the next one
+// (`yield_if_requested`), and then no spare worker is needed.
 //
 // Requests to busy workers. Where no worker is parked, the workers reach timers, the injector,
 // their pinned queues and the queues of stuck workers at their global polls. If work waits there at

@@ -22,7 +22,7 @@
 //   stealable,            the runtime's list of suspended      the lock of that list
 //     stealable_affinity    contexts with forks
 //
-// `lock` guards raising and resetting `forks` by every thread but the lock-free thief.
+// Every thread but a lock-free thief must hold `lock` to advance or reset `forks`.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"

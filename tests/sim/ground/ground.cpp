@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The platform layer (src/sys) for simulated threads: the explorer answers the library's requests
-// to the system. Compiled, with descriptors.cpp,
-// instead of clock, event_set, futex, thread_suspender, worker_tls, membarrier,
-// stack_overflow, spin_pause, stack, kernel_threads, thread, thread_registration, topology and
-// check.
+// to the system. Compiled, with descriptors.cpp, instead of clock, event_set, futex,
+// thread_suspender, worker_tls, membarrier, stack_overflow, spin_pause, stack, kernel_threads,
+// thread, thread_registration, topology and check.
 #include "ground.hpp"
 
 #include "descriptors.hpp"

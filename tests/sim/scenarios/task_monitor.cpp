@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that enter a monitor, and wait inside: sennit/monitor/async_enter.hpp and async_wait.hpp. A
-// plain thread is the other owner, or
-// another task on a second worker.
+// plain thread is the other owner, or another task on a second worker.
 #include "engine.hpp"
 #include "threads.hpp"
 
@@ -126,8 +125,8 @@ SIM_SCENARIO_WITHIN(task, signal_races_limit_of_task_inside_monitor, .preemption
     sim::check(shared.count == 2, "both have been inside");
 }
 
-// The call finds the accepting task before it sleeps, or asleep. The event makes the
-// call come while the task is inside.
+// The call finds the accepting task before it sleeps, or asleep. The event makes the call come
+// while the task is inside.
 SIM_SCENARIO_WITHIN(task, call_meets_task_that_accepts, .preemptions = 2, .stale_reads = 1) {
     engine one(1);
     part shared;

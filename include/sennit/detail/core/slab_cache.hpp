@@ -75,8 +75,8 @@ inline void give_memory(void* memory, std::size_t bytes) noexcept {
     detail::give_memory_to_lists(memory, bytes);
 }
 
-// Memory for coroutine frames and the like, without a call where the worker has
-// such a block, and room for it. The lists give the latest block first, as calls need it.
+// Memory for coroutine frames and the like, without a call where the worker has such a block, and
+// room for it. The lists give the latest block first, as calls need it.
 inline void* take_frame(std::size_t bytes) {
     if (bytes <= detail::smallest_block) return take_memory(bytes);
     if (bytes <= detail::largest_listed) {

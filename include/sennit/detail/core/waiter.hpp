@@ -4,8 +4,7 @@
 //
 // It lives in the frame of the blocked code. Mutexes, channels and joins keep lists of waiters, and
 // do not depend on the kind of waiter. A waiter has no links of its own. A source lists the entries
-// of waiters (wait.hpp), and claimed_waiters.hpp lists waiters that have been
-// claimed.
+// of waiters (wait.hpp), and claimed_waiters.hpp lists waiters that have been claimed.
 #pragma once
 
 #include "sennit/detail/base/atomic.hpp"
