@@ -344,11 +344,11 @@ void expect_turn(const std::function<void()>& operation) {
     runtime.run([&] {
         bool ended = false; // one worker runs both fibers
         sennit::fiber first([&] {
+            sennit::fiber second([&] { ended = true; });
             while (!ended) operation();
+            second.join();
         });
-        sennit::fiber second([&] { ended = true; });
-        first.join(); // `first` begins here
-        second.join();
+        first.join();
     });
     EXPECT_EQ(runtime.metrics().spares_activated, 0u);
 }
