@@ -451,7 +451,7 @@ template <bool traced>
 void worker::yield_on_request() noexcept {
     // A steal request may have come before or meanwhile, and parked thieves rely on it.
     thread_.tls.load_rlx()->steal_requested.store(1); // The own thread wrote thread_.tls.
-    yield_slowly();
+    yield();
 }
 
 bool worker::yield_task(resumable& self) noexcept {
