@@ -159,10 +159,10 @@ inline constexpr std::int64_t sleep_to_wait = 16;
 // The watchdog's period: two looks and the start of a thread take less than 10 ms. `stuck_ns`: the
 // processor time that a worker has used between two looks if it is stuck and not only slowed down.
 // `quiet_looks`: after this many looks with all workers parked, the watchdog sleeps.
-inline constexpr std::int64_t watch_period_ns = 4'000'000;
-inline constexpr std::int64_t stuck_ns = 3'000'000;
 // `turn_wait_ns`: how long it waits for a stuck worker to yield at a lock before it activates a
 // spare worker.
+inline constexpr std::int64_t watch_period_ns = 4'000'000;
+inline constexpr std::int64_t stuck_ns = 3'000'000;
 inline constexpr unsigned quiet_looks = 20;
 inline constexpr std::int64_t turn_wait_ns = 100'000;
 // How long work must be ready behind stuck workers, with no thread available, before the program is

@@ -93,8 +93,12 @@ void watchdog::tell_once(const char* what) noexcept {
 // mode of the fiber's worker, so its locks take their slow paths (sched::yield_if_requested).
 void watchdog::await_turns() noexcept {
     base::register_this_thread();
-    const state& all = *here();
-    const std::int64_t until = sys::now_ns() + tuning::turn_wait_ns;
+    pause(*here(), tuning::turn_wait_ns);
+}
+
+// Waits for `time_ns`, or until the watchdog ends.
+void watchdog::pause(const state& all, std::int64_t time_ns) noexcept {
+    const std::int64_t until = sys::now_ns() + time_ns;
     while (all.ending.load() == 0 && sys::futex_wait_until(all.ending, 0, until)) {
     }
 }
@@ -115,9 +119,7 @@ void watchdog::thread_main(void* self) noexcept {
         }
         // The watchdog registered if it requested turns, or activated or released a spare worker.
         base::unregister_this_thread();
-        const std::int64_t until = sys::now_ns() + tuning::watch_period_ns;
-        while (all.ending.load() == 0 && sys::futex_wait_until(all.ending, 0, until)) {
-        }
+        pause(all, tuning::watch_period_ns);
     }
 }
 
@@ -145,6 +147,8 @@ struct watchdog::census {
     bool none_serves = true;
     bool work_behind = false; // True if work waits behind a stuck worker.
     worker* to_release = nullptr;
+
+    unsigned wanted_spares() const noexcept { return stuck + stuck_leaving; }
 };
 
 watchdog::census watchdog::count(runtime_core& of) noexcept {
@@ -198,27 +202,26 @@ bool watchdog::look_at(runtime_core& one) noexcept {
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
             if (worker& each = one.worker_at(i); late || ready || !each.pinned_queue().empty())
                 each.polls().request();
-    if (ready && now.parked == 0 && now.active_spares < now.stuck + now.stuck_leaving) {
+    if (ready && now.parked == 0 && now.active_spares < now.wanted_spares()) {
         for (unsigned i = 0, all = one.worker_count_with_spares(); i < all; ++i)
             one.worker_at(i).request_turn();
         await_turns();
         now = count(one);
         ready = is_work_ready(one, now);
     }
-    const unsigned wanted = now.stuck + now.stuck_leaving;
     bool waits = false; // True if work waits for a thread that the options do not allow.
     // The next sentinel may have found other work, which takes this long: wake a worker that has
     // been parked since before.
     if (ready && now.parked != 0) {
         one.wake_searcher();
-    } else if (ready && now.active_spares < wanted) {
+    } else if (ready && now.active_spares < now.wanted_spares()) {
         bool refused = false;
         waits = !one.activate_spare(refused) && !refused;
         if (refused)
             tell_once("[SNT-034] the watchdog cannot replace a blocked worker: the system refused "
                       "a thread or memory; it tries again. Raise the limit of threads (ulimit -u, "
                       "the cgroup's pids.max), or free memory");
-    } else if (now.active_spares > wanted) {
+    } else if (now.active_spares > now.wanted_spares()) {
         one.release_spare(*now.to_release);
     }
     note_starvation(one, waits && now.no_progress);

@@ -26,7 +26,7 @@
 // more active spare workers than stuck threads, so as many workers make progress as the runtime has
 // workers.
 //
-// Before it activates one, it asks the stuck workers for a turn (`worker::request_turn`), and waits
+// Before it activates one, it requests a turn of each worker (`worker::request_turn`), and waits
 // for `tuning::turn_wait_ns`. A fiber that only takes free locks yields at the next one
 // (`yield_if_requested`), and then no spare worker is needed.
 //
@@ -93,6 +93,7 @@ private:
     static census count(runtime_core& of) noexcept;
     static bool is_work_ready(runtime_core& of, const census& now) noexcept;
     static void await_turns() noexcept;
+    static void pause(const state& all, std::int64_t time_ns) noexcept;
     static void note_starvation(runtime_core& of, bool starves) noexcept;
     static bool is_stuck(worker& one) noexcept;
     static void drain_pinned_queue(worker& spare) noexcept;

@@ -76,6 +76,7 @@ bool suspend(bool (*after)(void* argument, waiter& who) noexcept, void* argument
 // processor.
 void yield() noexcept;
 
+// The rare case of yield_if_requested.
 void yield_on_request() noexcept;
 // Yields if the watchdog has asked the calling worker for a turn of other tasks, because its task
 // has run for long. The slow paths of locks call it, since they may suspend in any case: a fiber

@@ -144,15 +144,15 @@ inline bool tls_turn_requested() noexcept {
 #ifdef SENNIT_WORKER_TLS_VIA_GOT
     void* offset;
     asm inline volatile("movq sennit_worker_tls@gottpoff(%%rip), %q0" : "=r"(offset));
-    asm goto("cmpl $2, %%fs:16(%0)\n\tje %l[requested]"
+    asm goto("cmpl $%c1, %%fs:16(%0)\n\tje %l[requested]"
              :
-             : "r"(offset)
+             : "r"(offset), "i"(worker_tls::turn_request)
              : "cc", "memory"
              : requested);
 #else
-    asm goto("cmpl $2, %%fs:sennit_worker_tls@tpoff+16\n\tje %l[requested]"
+    asm goto("cmpl $%c0, %%fs:sennit_worker_tls@tpoff+16\n\tje %l[requested]"
              :
-             :
+             : "i"(worker_tls::turn_request)
              : "cc", "memory"
              : requested);
 #endif
