@@ -50,36 +50,39 @@ std::int64_t cpu_time_ns() {
     return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
 }
 
-// The share of the processors' time that this process has got between two moments.
+// The share that this process has got, between two moments, of the processors that it can use.
 class processor_share {
 public:
+    explicit processor_share(unsigned most)
+        : processors_(std::min(sennit::sys::usable_cpus(), most)) {}
     double get() const {
         const double wall = static_cast<double>(sennit::sys::now_ns() - wall_);
-        const unsigned processors = std::min(sennit::sys::usable_cpus(), worker_count);
-        return static_cast<double>(cpu_time_ns() - cpu_) / (wall * processors);
+        return static_cast<double>(cpu_time_ns() - cpu_) / (wall * processors_);
     }
 
 private:
+    unsigned processors_;
     std::int64_t wall_ = sennit::sys::now_ns();
     std::int64_t cpu_ = cpu_time_ns();
 };
 
-// Calls `work` in series of `units` until the counts for each call are within `limit`, twenty times
-// at most. Returns the counts of the last series that had the processors almost to itself: beside
-// other programs, a searcher waits for owners that do not run, and counts grow with the load. No
-// value if every series was disturbed.
+// Calls `work`, which has `strands` parallel strands, in series of `units` until the counts for
+// each call are within `limit`, twenty times at most. Returns the counts of the last series that
+// had the processors almost to itself: beside other programs, a searcher waits for owners that do
+// not run, and counts grow with the load. No value if every series was disturbed.
 template <class F>
-std::optional<counts> counts_of_unit(sennit::runtime& runtime, int units, counts limit, F work) {
+std::optional<counts> counts_of_unit(sennit::runtime& runtime, unsigned strands, int units,
+                                     counts limit, F work) {
     std::optional<counts> undisturbed;
     for (int series = 0; series < 20; ++series) {
         sennit::runtime_metrics before, after;
-        const processor_share share;
+        const processor_share share(strands);
         runtime.run([&] {
             before = runtime.metrics();
             for (int i = 0; i < units; ++i) work();
             after = runtime.metrics();
         });
-        const bool disturbed = share.get() < 0.9;
+        const bool disturbed = share.get() < 0.8;
         const auto of_unit = [=](std::uint64_t from, std::uint64_t to) {
             return static_cast<double>(to - from) / units;
         };
@@ -100,7 +103,7 @@ TEST(idle_counts, loop_of_1ms_passes_few_barriers_and_wakes_few_workers) {
     if (!counts_barriers()) GTEST_SKIP() << "without membarrier, or in a build that provokes waits";
     sennit::runtime runtime({.workers = worker_count});
     const counts limit{.barriers = 4, .wakes = 40};
-    const auto seen = counts_of_unit(runtime, 20, limit, [] {
+    const auto seen = counts_of_unit(runtime, worker_count, 20, limit, [] {
         sennit::par::for_each_n(std::size_t{16'000},
                                 [](std::size_t) noexcept { compute_about_1us(); });
         compute_about_us(100);
@@ -116,7 +119,7 @@ TEST(idle_counts, fork_of_50us_passes_few_barriers_and_wakes_few_workers) {
     if (!counts_barriers()) GTEST_SKIP() << "without membarrier, or in a build that provokes waits";
     sennit::runtime runtime({.workers = worker_count});
     const counts limit{.barriers = 0.25, .wakes = 2};
-    const auto seen = counts_of_unit(runtime, 200, limit, [] {
+    const auto seen = counts_of_unit(runtime, 2, 200, limit, [] {
         sennit::fork_join([] { compute_about_us(50); }, [] { compute_about_us(50); });
     });
     if (!seen) GTEST_SKIP() << "other programs took the processors during every series";

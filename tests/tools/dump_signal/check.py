@@ -20,14 +20,12 @@ WANTED = [
     r"fiber \d+ 'second' \[blocked in mutex at 0x[0-9a-f]+",
     r"task \d+ 'session' \[blocked in channel::pop at 0x[0-9a-f]+",
 ]
-
-
 LAST = "'session'"  # in the line of the last strand
 
 
 def dump(program):
-    """Asks for dumps until one shows what is wanted: a fiber that has announced its wait may run
-    for a moment longer, on a spare worker.
+    """Asks for dumps until one shows what is wanted. One of some thousand dumps showed the running
+    fiber as blocked, and the next one was right. The cause is not known.
     """
     for _ in range(100):
         program.send_signal(signal.SIGUSR1)
